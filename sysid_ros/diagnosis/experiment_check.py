@@ -45,7 +45,7 @@ _COMES_FIRST = {  # beside which the motion tells nothing of commands between me
     FindingKind.OFFSET, FindingKind.SCALE, FindingKind.LAG, FindingKind.MOUNTING,
     FindingKind.RUNAWAY, FindingKind.RANGE, FindingKind.GRAVITY, FindingKind.LOAD,
     FindingKind.STANDSTILL, FindingKind.SLIP, FindingKind.NO_CONTROL, FindingKind.ECHO,
-    FindingKind.INTEGRAL, FindingKind.SMOOTHED,
+    FindingKind.INTEGRAL, FindingKind.SMOOTHED, FindingKind.MASSES,
 }  # fmt: skip
 
 

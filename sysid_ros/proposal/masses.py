@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import mujoco
@@ -115,6 +115,17 @@ def masses_beside_gains(
     if _LIKE_MASSES & {one.kind for one in findings}:
         return []
     return masses_that_gravity_names(spec, masses_off(experiment, dataset))
+
+
+def makes_up_for(one: Candidate, kinds: Collection[FindingKind]) -> bool:
+    """Whether a parameter would take what an integral part, or all masses, contradict it by.
+
+    One gain of all servos is the other side of all masses.
+    """
+    whole = FindingKind.MASSES in kinds and one.name != "*"
+    return (one.on_demand and (whole or FindingKind.INTEGRAL in kinds)) or (
+        whole and one.attribute == "mass"
+    )
 
 
 def mass_candidate(name: str, mass: float, doubt: str = "") -> Candidate:

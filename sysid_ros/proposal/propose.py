@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
-from sysid_ros.proposal.masses import masses_beside_gains, masses_that_gravity_names
+from sysid_ros.proposal.masses import makes_up_for, masses_beside_gains, masses_that_gravity_names
 from sysid_ros.proposal.proposed_interpolation import with_interpolations
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates
 from sysid_ros.proposal.recordings import (
@@ -190,8 +190,8 @@ def _determined(
     guessed = any(line.kind in SERVOS for line in mapping.lines)
     masses = masses_that_gravity_names(spec, findings)
     repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
-    integral = any(one.kind is FindingKind.INTEGRAL for one in findings)
-    draft = _with_parameters(draft, spec, repaired, output, masses, loaded, integral=integral)
+    kinds = {one.kind for one in findings}
+    draft = _with_parameters(draft, spec, repaired, output, masses, loaded, kinds)
     if set(masses) & set(draft.parameters):
         findings = _without_gravity(findings)
     if guessed:  # recordings are read anew, as commands may be joined by lines by now
@@ -327,12 +327,11 @@ def _with_parameters(
     output: Path,
     masses: Sequence[Candidate],
     loaded: Loaded | None,
-    *,
-    integral: bool,
+    kinds: Collection[FindingKind],
 ) -> Draft:
     """Choose the parameters that the recordings determine, some masses before others.
 
-    None on demand where drives have an ``integral`` part.
+    None that would make up for findings of some ``kinds``.
     """
     resting = resting_joints(spec.copy().compile(), mapping.lines)
     loaded = None if resting else loaded
@@ -340,8 +339,7 @@ def _with_parameters(
     inputs, floating = _inputs(mapping, unzeroed(spec, mapping)), mapping.posed
     moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
     usual = candidates(spec, moving, inputs, servo_sensors(spec, mapping), free=floating)
-    # What contradicts the model is an integral part's, and would be made up for by anything.
-    doubted = [one for one in usual if one.on_demand and integral]
+    doubted = [one for one in usual if makes_up_for(one, kinds)]
     offered: Sequence[Candidate] = with_first(masses, [one for one in usual if one not in doubted])
 
     def experiment_with(offered: Sequence[Candidate]) -> Experiment:

@@ -42,6 +42,7 @@ class FindingKind(str, Enum):
     RUNAWAY = "runaway"
     TIME_STEP = "time step"
     GRAVITY = "gravity"
+    MASSES = "masses"
     MOUNTING = "mounting"
     ODD_EFFORT = "odd effort"
     RANGE = "range"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy
@@ -278,23 +278,23 @@ class WindowScores:
     def along(
         self, tested: Sequence[str], direction: FloatArray, beside: Sequence[str]
     ) -> tuple[float, float]:
-        """As :meth:`together`, if the columns go along one direction, (c,) in their units.
+        """As :meth:`together`, along one direction, (c,): how many times that, and the share."""
+        steps, left = self.joined("along", tested, direction).together(["along"], beside)
+        return float(steps[0]), left
 
-        Returns:
-          How many times the direction, and the share of the square that this leaves.
-        """
-        place = {name: k for k, name in enumerate(self.names)}
-        rest = [place[name] for name in beside]
-        own = [place[name] for name in tested]
-        basis = np.eye(len(self.names) + 1)[:, [*rest, own[0], -1]]
-        basis[:, -2] = 0.0
-        basis[own, -2] = direction / self.scale[own]
-        whole = basis.T @ self.by_window.sum(axis=0) @ basis
-        left = []
-        for free in (slice(0, -2), slice(0, -1)):
-            steps = -_solved(whole[free, free], whole[free, -1:])[:, 0]
-            left.append(float(whole[-1, -1] + whole[-1, free] @ steps))
-        return float(steps[-1]), max(left[1], 0.0) / max(left[0], 1e-300)
+    def joined(self, name: str, columns: Sequence[str], direction: FloatArray) -> WindowScores:
+        """The same with one more column, that moves some along a direction, (c,) in their units."""
+        last, own = len(self.names), [self.names.index(one) for one in columns]
+        basis = np.insert(np.eye(last + 1), last, 0.0, axis=1)
+        basis[own, last] = direction / self.scale[own]
+        return replace(
+            self,
+            names=(*self.names, name),
+            values=np.append(self.values, 0.0),
+            scale=np.append(self.scale, 1.0),
+            by_window=basis.T @ self.by_window @ basis,
+            by_signal=basis.T @ self.by_signal @ basis,
+        )
 
     def scores(self, tested: Sequence[str], beside: Sequence[str]) -> Scores:
         """The scores of some columns, whatever others do.

@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import mujoco
+import numpy as np
 
 from sysid_ros.diagnosis.evidence import Finding, FindingKind, freed_mass
+from sysid_ros.diagnosis.fits import Scores
 from sysid_ros.errors import listed
 
 
@@ -58,3 +62,19 @@ def of_servos(factor: float, *, known: bool) -> str:
         rivals.append("an integral part of theirs" if known else "an integral part of the servos")
     clause = f", and so would {' or '.join(rivals)}" if rivals else ""
     return f"{clause}, which bears weight" if factor < 1.0 else clause
+
+
+def of_zeros(scores: Scores, labels: Sequence[str], most: float) -> tuple[str, str]:
+    """A clause of commands' zeros that explain as much as a weight, and the label of one.
+
+    Args:
+      scores: Of the zeros.
+      labels: Of their signals.
+      most: The square that one of them may leave.
+    """
+    steps, gained = scores.gained()
+    best = int(np.argmax(gained))
+    if scores.left - gained[best] > most:
+        return ", and so would zeros of several commands that are off", ""
+    label, size = labels[best], steps[best] * scores.sizes[best]
+    return f", and so would a command {label!r} whose zero is off by {size:.3g}", label

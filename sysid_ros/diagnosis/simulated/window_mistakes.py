@@ -46,8 +46,9 @@ from sysid_ros.diagnosis.fits import (
     with_names,
     zero_of,
 )
+from sysid_ros.diagnosis.simulated.all_masses import all_masses_off, common_factor, told_masses
 from sysid_ros.diagnosis.simulated.changed_load import body_of, changed_load
-from sysid_ros.diagnosis.simulated.mass_finding import of_servos, told_mass
+from sysid_ros.diagnosis.simulated.mass_finding import of_servos, of_zeros, told_mass
 from sysid_ros.diagnosis.simulated.moved_mass import moved_mass, suspected_bodies
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
 from sysid_ros.diagnosis.simulated.tilted_gravity import turned_gravity
@@ -164,9 +165,13 @@ class WindowTest:
         return changed_load(self._windows, self.usual, self.masses, beside)
 
     def masses_off(self) -> list[Finding]:
-        """The mass that is not the model's, if there is one."""
+        """The mass that is not the model's, if there is one, or all of them by one factor."""
         if (windows := self._windows) is None:
             return []
+        usual = _names(self.usual)
+        tested = {} if self.springs else self.masses
+        if whole := all_masses_off(windows, tested, usual, self._linearized):
+            return [told_masses(whole, self._shown(whole.felt))]
         springs: tuple[Parameter, ...] = ()
         off, beside = self._mass_off(windows)
         if off is not None and self.springs:
@@ -179,8 +184,11 @@ class WindowTest:
         moved = self._moved_masses({} if near is None else near[1])
         if moved or off is None or near is None:
             return moved
-        alike = self.zeros and set(_names(self.zeros)).isdisjoint(beside)
-        return [self._finding(near[0], *(self._rival(windows, off.left) if alike else ("", "")))]
+        zeros = _names(self.zeros)
+        if not zeros or not set(zeros).isdisjoint(beside):
+            return [self._finding(near[0], "")]
+        rivals = windows.scores(zeros, usual)
+        return [self._finding(near[0], *of_zeros(rivals, [*self.zeros], _ALIKE * off.left))]
 
     def _moved_masses(self, told: Mapping[str, float]) -> list[Finding]:
         """The body that weighs differently and elsewhere, whatever springs do, if there is one.
@@ -309,10 +317,12 @@ class WindowTest:
     @cached_property
     def _windows(self) -> WindowScores | None:
         """Windows linearized at the model's values; ``None`` where there are too few."""
-        if (windows := self._linearized()) is None or windows.settled:
+        windows = self._linearized()
+        if windows is None or windows.settled:
             return windows
         # A few steps of a fit leave what looks like a mass, or hides one where gains are guesses.
-        if self.recorded.guessed or self._mass_off(windows)[0] is not None:
+        off = self.recorded.guessed or self._mass_off(windows)[0] is not None
+        if off or common_factor(windows, self.masses, _names(self.usual)) is not None:
             return self._linearized(patient=True, begun=windows)
         return windows
 
@@ -352,16 +362,6 @@ class WindowTest:
             return None
         near = off.refined(there.scores([off.name], beside))
         return None if near is None else (near, there.left)
-
-    def _rival(self, windows: WindowScores, left: float) -> tuple[str, str]:
-        """Zeros of commands that explain as much as a weight, in words, and the label of one."""
-        scores = windows.scores(_names(self.zeros), _names(self.usual))
-        steps, gained = scores.gained()
-        best = int(np.argmax(gained))
-        if scores.left - gained[best] > _ALIKE * left:
-            return ", and so would zeros of several commands that are off", ""
-        label, size = [*self.zeros][best], steps[best] * scores.sizes[best]
-        return f", and so would a command {label!r} whose zero is off by {size:.3g}", label
 
     def _body(self, name: str) -> str:
         """The body of a mass's column."""

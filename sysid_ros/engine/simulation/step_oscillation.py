@@ -18,10 +18,14 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import HINGE
 
 _EULER, _RK4 = int(mujoco.mjtIntegrator.mjINT_EULER), int(mujoco.mjtIntegrator.mjINT_RK4)
 _LARGEST = 150  # degrees of freedom; the matrix costs twice as many steps
 _NUDGE = 1e-6
+_FAR = (
+    1e3  # rad, beyond which it is lost in rounding, as where encoders' counts are taken for angles
+)
 _JAGGED = (  # what is not linear about a posture, and stops what it does not start
     int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     | int(mujoco.mjtDisableBit.mjDSBL_LIMIT)
@@ -53,6 +57,10 @@ def step_oscillation(model: mujoco.MjModel, postures: FloatArray) -> StepOscilla
     own.opt.disableflags |= _JAGGED
     for limited in (own.actuator_forcelimited, own.jnt_actfrclimited, own.tendon_actfrclimited):
         limited[:] = 0  # commands are not known here, and nobody holds back at its goal
+    hinges = own.jnt_qposadr[own.jnt_type == HINGE]
+    angles = postures[:, hinges]
+    postures = postures.copy()
+    postures[:, hinges] = np.where(np.abs(angles) > _FAR, angles % (2.0 * np.pi), angles)
     factor, dof, posture = min(
         (*_swing(own, posture), place) for place, posture in enumerate(postures)
     )

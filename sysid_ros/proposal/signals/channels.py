@@ -35,16 +35,20 @@ from sysid_ros.recording.messages import (
     GroupArray,
     Number,
     NumberArray,
-    Text,
+    Owner,
     TextArray,
     TopicColumns,
     is_asked,
     is_command,
     is_expanded,
+    is_goal,
     locate,
     message_type,
+    owner_of,
     parse_field,
     played,
+    texts_of,
+    told_apart,
     unit_of,
 )
 
@@ -72,8 +76,6 @@ _USUAL = {
     "feedback_dot": "velocity", "output": "effort",
 }  # fmt: skip
 _PLAYED, _LAST = f"points[{EVERY}]", "points[-1]"
-_UNITS = (1.0, 1e-9)  # s, of the parts of a duration
-_STREAMED = 0.05  # s, the latest time of a trajectory's point that is a command to be held
 _REPORTED = re.compile("(state|feedback|telemetry|measurement)s?|status|measured")
 _SKIPPED = ("header", "layout", "stamp", "covariance", "time_from_start")
 
@@ -275,43 +277,43 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
         info, types = recording.topic(topic), recording.types(topic)
         found: dict[str, _Leaf] = {}
         lengths: set[int] = set()
+        owners: set[Owner] = set()
         began, goals = None, False
         for count, message in enumerate(recording.messages([topic])):
             began = began or message.log_ns
-            new = count < _FIRST or len(message.data) not in lengths
+            new = count < _FIRST or len(message.data) not in lengths or owners
             lengths.add(len(message.data))
             if new:
                 tree = locate(message.data, info.msgtype, types, serialization=info.serialization)
+                if (owner := owner_of(tree.root, message.data)) is not None:
+                    owners.add(owner)
                 for leaf in _walk(tree.root, "", []):
                     found.setdefault(leaf.field, leaf)
-                goals = goals or _is_goal(tree.root, message.data)
-            shared = info.msgtype.endswith(_SHARED) and message.log_ns < began + _LOOKED_AT
+                goals = goals or is_goal(tree.root, message.data)
+            shared = bool(owners) or info.msgtype.endswith(_SHARED)
+            shared &= message.log_ns < began + _LOOKED_AT
             if (count >= _FIRST - 1 and not shared) or len(found) > _MOST_FIELDS:
                 break
     except (BagError, DataError):
         return []
     if any(field.startswith(_PLAYED) for field in found):  # some messages have several points
         found = {field: leaf for field, leaf in found.items() if not field.startswith(_LAST)}
-    leaves = list(found.values())
+    leaves = _by_owner([*found.values()], told_apart(owners))
     if goals:
         leaves = [replace(leaf, field=leaf.field.replace(_LAST, _PLAYED, 1)) for leaf in leaves]
     return [] if len(found) > _MOST_FIELDS else leaves
 
 
-def _is_goal(root: Group, data: bytes) -> bool:
-    """Return whether a trajectory's last point is to be reached in a while, not to be held."""
-    points = root.fields.get("points")
-    if not isinstance(points, GroupArray) or not len(points):
-        return False
-    due = points.items[-1].fields.get("time_from_start")
-    if not isinstance(due, Group):
-        return False
-    parts = [
-        np.frombuffer(data, part.dtype, 1, part.offset)[0]
-        for part in due.fields.values()
-        if isinstance(part, Number)
+def _by_owner(leaves: list[_Leaf], owners: Sequence[Owner]) -> list[_Leaf]:
+    """The numbers of a topic, those of messages of one motor each as arrays of all motors'."""
+    own = [one for one in leaves if owners and one.field.isidentifier()]
+    names = {one.field for one in owners}
+    return [one for one in leaves if one not in own] + [
+        replace(leaf, field=f"{leaf.field}[{owner}]", index=place)
+        for leaf in own
+        if leaf.field not in names
+        for place, owner in enumerate(owners)
     ]
-    return len(parts) == len(_UNITS) and float(np.dot(parts, _UNITS)) > _STREAMED
 
 
 def _walk(group: Group, prefix: str, names: list[TextArray]) -> Iterator[_Leaf]:
@@ -344,11 +346,7 @@ def _of_node(node: Node, path: str, names: list[TextArray]) -> Iterator[_Leaf]:
 
 def _own_names(array: GroupArray) -> list[str]:
     """A string of each element that tells it from the others, as the frames of transforms do."""
-    texts = [
-        [node.value for node in item.fields.values() if isinstance(node, Text)]
-        for item in array.items
-    ]
-    for names in zip(*texts, strict=False):
+    for names in zip(*map(texts_of, array.items), strict=False):
         if all(names) and len(set(names)) == len(names):
             return list(names)
     return []

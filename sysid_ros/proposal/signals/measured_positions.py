@@ -150,7 +150,8 @@ def velocity_lines(
 ) -> list[Line]:
     """The measured velocities of joints whose position is not among ``positions``, by name.
 
-    What a topic calls as one of these is no other joint's that is named alike.
+    What a topic calls as one of these is no other joint's that is named alike. The only velocity of
+    a topic has that one's name.
     """
     placed = {(one.topic, one.name) for one, _ in positions.values() if one.name}
     joints = {
@@ -160,6 +161,7 @@ def velocity_lines(
     }
     told = [one for one in channels if one.quantity == "velocity" and not one.command]
     sources = _sources([one for one in told if (one.topic, one.name) not in placed])
+    sources.append(_by_topic(list(joints), sources))
     lines = {}
     for source in sources:
         left = [joint for name, joint in joints.items() if name not in lines]
@@ -186,8 +188,7 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
         arrays += _whole_topics(sources)
     found |= _as_many(model, left(), arrays)
     singles = [source[0] for source in sources if len(source) == 1 and not source[0].name]
-    names = [str(model.joint(joint).name) for joint in joints]
-    alone = [replace(one, name=named_part(one.topic, names)[0]) for one in singles]
+    alone = _by_topic([str(model.joint(joint).name) for joint in joints], sources)
     for source in [*sources[1:], alone, _of_drives(model, singles)]:
         found |= _named_in(model, left(), source)
     used = {channel.topic for channel, _ in found.values()}
@@ -229,6 +230,15 @@ def _as_many(
             ordered = _in_order(model, left, array)
             return {joint: (one, False) for joint, one in zip(ordered, array, strict=True)}
     return {}
+
+
+def _by_topic(names: Sequence[str], sources: Sequence[list[Channel]]) -> list[Channel]:
+    """Numbers alone on a topic and without a name, under the part of the topic most like one."""
+    return [
+        replace(source[0], name=named_part(source[0].topic, names)[0])
+        for source in sources
+        if len(source) == 1 and not source[0].name
+    ]
 
 
 def _of_drives(model: mujoco.MjModel, singles: Sequence[Channel]) -> list[Channel]:

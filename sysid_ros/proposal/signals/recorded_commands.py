@@ -111,7 +111,7 @@ def command_arrays(commands: Sequence[Channel], *, moving: bool = True) -> dict[
     """
     found: dict[str, list[Channel]] = {}
     for one in commands:
-        array = re.fullmatch(r"(.*)\[\d+\](\.\w+)?", one.field)
+        array = re.fullmatch(r"(.*)\[(?:\w+=)?\d+\](\.\w+)?", one.field)
         if one.name or not (array or _is_number(one)):
             continue
         place = f"{array[1]}{array[2] or ''}" if array else one.field

@@ -22,7 +22,7 @@ from sysid_ros.recording.mapping.mapping_settings import (
     SignalKind,
     SignalRequest,
 )
-from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC, SimulationTime, simulation_time
+from sysid_ros.recording.mapping.simulation_time import SimulationTime, simulation_time
 from sysid_ros.recording.mapping.stamps import Stamps, choose_stamps, put_in_order
 from sysid_ros.recording.messages import Clock, TopicColumns, is_command, message_type
 
@@ -259,7 +259,7 @@ def clock_warnings(dated: DatedRecording) -> list[str]:
             found += _far_from_receipt(name, topic)
         if topic.stamps.clock is Clock.SIMULATION and wanted is not Clock.SIMULATION:
             found.append(
-                f"{name} has no header; it is dated by the {CLOCK_TOPIC} when it was published."
+                f"{name} has no header; it is dated by the simulation's time when it was published."
             )
     return found + _apart(dated)
 

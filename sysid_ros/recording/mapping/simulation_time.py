@@ -1,10 +1,11 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Simulation time for messages without a stamp, from the bag's ``/clock``.
+"""Simulation time for messages without a stamp, from the bag's ``/clock`` or other stamps.
 
 With ``use_sim_time`` headers carry the simulation's time while receipt and publishing have the
-computer's. What a controller without headers sent is dated by the ``/clock`` that was in force.
+computer's. What a controller without headers sent is dated by the ``/clock`` that was in force; in
+a bag without one by the stamps and the receipt of what was measured, which lie as far apart.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ import numpy as np
 
 from sysid_ros.arrays import IntArray
 from sysid_ros.errors import DataError
-from sysid_ros.recording.messages import CLOCK, TopicColumns, parse_field
+from sysid_ros.recording.bags import FASTEST_CLOCK, relate
+from sysid_ros.recording.messages import CLOCK, TopicColumns, message_type, parse_field
 
 CLOCK_TOPIC = "/clock"
 CLOCK_FIELDS = (parse_field("clock.sec"), parse_field("clock.nanosec"))
 _MARGIN_NS = 1_000_000_000
+_DAY_NS = 86_400 * _MARGIN_NS
 _SHARING = 0.05  # of the messages that may share a tick before the clock counts as the slower one
 
 
@@ -31,6 +34,7 @@ class SimulationTime:
     published: bool  # whether ``wall_ns`` are times of publishing rather than of receipt
     wall_ns: IntArray  # (n,) the computer's time at each message of ``/clock``, increasing
     simulation_ns: IntArray  # (n,) what they said, never decreasing
+    measured: bool = False  # whether they are stamps of measurements, in place of such messages
 
     @classmethod
     def of(cls, columns: TopicColumns) -> SimulationTime:
@@ -52,6 +56,22 @@ class SimulationTime:
             )
         return cls(columns.publish_ns is not None, wall[order], simulation)
 
+    @classmethod
+    def of_stamps(cls, columns: TopicColumns) -> SimulationTime | None:
+        """Read the relation off a topic's stamps; ``None`` if they may be a computer's.
+
+        Those of a simulation, or of a board that counts from when it was switched on, are far from
+        those of receipt, and run at another pace than computers' clocks do.
+        """
+        header, begins = columns.header_ns, message_type(columns.msgtype).zero_stamp_is_now
+        wall = columns.log_ns if columns.publish_ns is None else columns.publish_ns
+        if header is None or begins or abs(float(np.median(wall - header))) < _DAY_NS:
+            return None
+        if abs(relate(header, columns.log_ns).drift) <= FASTEST_CLOCK:
+            return None
+        wall, first = np.unique(wall, return_index=True)
+        return cls(columns.publish_ns is not None, wall, np.maximum.accumulate(header[first]), True)
+
     def stamps(self, columns: TopicColumns) -> IntArray:
         """Date messages by the last ``/clock`` before they were published, or else received.
 
@@ -62,6 +82,8 @@ class SimulationTime:
         """
         both = self.published and columns.publish_ns is not None
         wall = columns.publish_ns if both and columns.publish_ns is not None else columns.log_ns
+        if self.measured:
+            return self._between(wall)
         last = np.searchsorted(self.wall_ns, wall, side="right") - 1
         stamps: IntArray = self.simulation_ns[np.maximum(last, 0)]
         stamps = _gone_on(stamps, int(np.count_nonzero(last == len(self.wall_ns) - 1)))
@@ -71,6 +93,10 @@ class SimulationTime:
             place = np.arange(len(stamps))
             return np.asarray(stamps - (ends[np.searchsorted(ends, place)] - place))
         # The clock ticks more slowly than these messages come, which lie between its ticks.
+        return self._between(wall)
+
+    def _between(self, wall: IntArray) -> IntArray:
+        """The simulation's time at instants of the computer's (n,), not beyond its ends."""
         first, zero = self.wall_ns[0], self.simulation_ns[0]
         since = np.interp(wall - first, self.wall_ns - first, self.simulation_ns - zero)
         return np.asarray(zero + np.rint(since).astype(np.int64))
@@ -93,8 +119,14 @@ def _gone_on(stamps: IntArray, behind: int) -> IntArray:
 
 
 def simulation_time(columns: Mapping[str, TopicColumns]) -> SimulationTime | None:
-    """Return the simulation's time of a recording that was read with its ``/clock``, if any."""
+    """The simulation's time of a recording that was read with its ``/clock``, or by its stamps.
+
+    Of several topics the one that tells it most often has it.
+    """
     clock = columns.get(CLOCK_TOPIC)
-    if clock is None or clock.msgtype != CLOCK or not len(clock.log_ns):
-        return None
-    return SimulationTime.of(clock)
+    if clock is not None and clock.msgtype == CLOCK and len(clock.log_ns):
+        return SimulationTime.of(clock)
+    bare = any(one.header_ns is None and len(one.log_ns) for one in columns.values())
+    stamped = [one for one in columns.values() if bare and one.header_ns is not None]
+    told = [one for topic in stamped if (one := SimulationTime.of_stamps(topic)) is not None]
+    return max(told, key=lambda one: len(one.wall_ns), default=None)

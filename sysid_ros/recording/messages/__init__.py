@@ -13,7 +13,7 @@ from sysid_ros.recording.messages.components import (
     unit_quaternions,
 )
 from sysid_ros.recording.messages.definitions import Definitions
-from sysid_ros.recording.messages.field_paths import EVERY, FieldPath, parse_field
+from sysid_ros.recording.messages.field_paths import EVERY, FieldPath, parse_field, texts_of
 from sysid_ros.recording.messages.field_units import unit_of
 from sysid_ros.recording.messages.message_layout import FieldReader
 from sysid_ros.recording.messages.message_tree import (
@@ -34,6 +34,7 @@ from sysid_ros.recording.messages.message_types import (
     message_type,
     reports_command,
 )
+from sysid_ros.recording.messages.owners import Owner, owner_of, told_apart
 from sysid_ros.recording.messages.stored_message import Clock, Definition, RawMessage, ros2_type
 from sysid_ros.recording.messages.topic_columns import TimeCount, TopicColumns, TopicDecoder
-from sysid_ros.recording.messages.trajectories import TrajectoryReader, is_expanded, played
+from sysid_ros.recording.messages.trajectories import TrajectoryReader, is_expanded, is_goal, played

@@ -6,8 +6,10 @@
 An array is indexed by a number (negative counts from its end) or by a name. A name is looked up
 in the string arrays beside the array (``name`` of a JointState, ``joint_names`` of a
 JointTrajectory, ``interface_names`` of an InterfaceValue), then in those of the enclosing parts,
-and last in the elements' own strings (``child_frame_id`` of a transform). Names are looked up in
-every message anew, since their order may change from one to the next.
+and last in the elements' own strings (``child_frame_id`` of a transform), or in those of their
+parts (``state.name``). Names are looked up in every message anew, since their order may change from
+one to the next. A number has an index where each message is of one motor, which another of its
+numbers says: ``position[motor_id=3]``.
 """
 
 from __future__ import annotations
@@ -26,22 +28,24 @@ from sysid_ros.recording.messages.message_tree import (
     Text,
     TextArray,
 )
-from sysid_ros.recording.messages.message_types import message_type
+from sysid_ros.recording.messages.message_types import HEADER, message_type
+from sysid_ros.recording.messages.owners import Owner, whose
 
 if TYPE_CHECKING:
     from sysid_ros.recording.messages.message_tree import Node
 
 _STEP = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\[([^\]]*)\])?\s*")
 _INTEGER = re.compile(r"[+-]?\d+")
+_OWNER = re.compile(r"([A-Za-z_]\w*)=(\d+)")
 EVERY = "*"  # the element that stands for all points of a trajectory
 
 
 @dataclass(frozen=True)
 class Step:
-    """One part of a path: a field and, for arrays, which element."""
+    """One part of a path: a field and, for arrays, which element, or for a number whose."""
 
     field: str
-    element: int | str | None = None
+    element: int | str | Owner | None = None
 
 
 @dataclass(frozen=True)
@@ -94,12 +98,14 @@ def parse_field(text: str) -> FieldPath:
         position += 1
 
 
-def _element(text: str | None) -> int | str | None:
+def _element(text: str | None) -> int | str | Owner | None:
     if text is None:
         return None
     text = text.strip()
     if _INTEGER.fullmatch(text):
         return int(text)
+    if owner := _OWNER.fullmatch(text):
+        return Owner(owner[1], int(owner[2]))
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 
 
@@ -116,8 +122,13 @@ def field_named(name: str, msgtype: str, fields: Iterable[str]) -> str | None:
     return other if other in fields else None
 
 
-def resolve(path: FieldPath, root: Group) -> Number | Absent:
+def resolve(path: FieldPath, root: Group, data: bytes = b"") -> Number | Absent:
     """Find the number a path leads to in one message.
+
+    Args:
+      path: The path.
+      root: The message's fields.
+      data: The message, where the path says whose it is.
 
     Returns:
       The number's type and offset, or why this message has none.
@@ -134,7 +145,12 @@ def resolve(path: FieldPath, root: Group) -> Number | Absent:
                 f"field {path.text!r}: "
                 + unknown_name(f"field of {group.msgtype}", step.field, group.fields)
             )
-        node = _select(path, step, group.fields[name], scopes)
+        node = group.fields[name]
+        if isinstance(step.element, Owner):
+            other = _of_another(path, step.element, group, data)
+            node = node if other is None else other
+        else:
+            node = _select(path, step, node, scopes)
         if isinstance(node, Absent):
             return node
         last = position == len(path.steps) - 1
@@ -144,6 +160,40 @@ def resolve(path: FieldPath, root: Group) -> Number | Absent:
             raise DataError(_not_a_number(path, step, node, scopes))
         scopes.append(node)
     raise DataError(f"{path.text!r} names no field")
+
+
+def owners(path: FieldPath, root: Group) -> list[Number]:
+    """The numbers of a message that say whether it is of what a path asks for."""
+    asked = [step.element for step in path.steps[:1] if isinstance(step.element, Owner)]
+    return [node for one in asked if isinstance(node := root.fields.get(one.field), Number)]
+
+
+def _of_another(path: FieldPath, asked: Owner, group: Group, data: bytes) -> Absent | None:
+    """Why a message is not of the one that is asked for; ``None`` if it is."""
+    node = group.fields.get(asked.field)
+    if not isinstance(node, Number) or node.dtype[1] not in "iu" or len(path.steps) > 1:
+        raise DataError(
+            f"field {path.text!r}: "
+            + unknown_name(
+                f"whole number of {group.msgtype} beside it",
+                asked.field,
+                [name for name, one in group.fields.items() if isinstance(one, Number)],
+            )
+        )
+    value = whose(node, data)
+    told = f"{asked.field} is {value}, not {asked.value}"
+    return None if value == asked.value else Absent(told, empty=False)
+
+
+def texts_of(item: Group) -> list[str]:
+    """The strings of an element, and behind them those of its parts but for headers."""
+    parts = [one for one in item.fields.values() if isinstance(one, Group)]
+    within = (text for part in parts if part.msgtype != HEADER for text in texts_of(part))
+    return [*_own_texts(item), *within]
+
+
+def _own_texts(item: Group) -> list[str]:
+    return [node.value for node in item.fields.values() if isinstance(node, Text)]
 
 
 def _select(path: FieldPath, step: Step, node: Node, scopes: list[Group]) -> Node | Absent:
@@ -194,9 +244,11 @@ def _list_with(name: str, scopes: list[Group]) -> Sequence[str]:
 def _index_by_name(name: str, array: NumberArray | GroupArray, names: Sequence[str]) -> int | None:
     if name in names:
         return names.index(name)
-    for index, item in enumerate(array.items if isinstance(array, GroupArray) else ()):
-        if any(isinstance(node, Text) and node.value == name for node in item.fields.values()):
-            return index
+    items = array.items if isinstance(array, GroupArray) else ()
+    for texts in (_own_texts, texts_of):
+        found = next((index for index, item in enumerate(items) if name in texts(item)), None)
+        if found is not None:
+            return found
     return None
 
 
@@ -210,7 +262,7 @@ def _names(array: NumberArray | GroupArray, scopes: list[Group]) -> list[str]:
         for name in node.values
     ]
     for item in array.items if isinstance(array, GroupArray) else ():
-        names += [node.value for node in item.fields.values() if isinstance(node, Text)]
+        names += texts_of(item)
     return names
 
 

@@ -19,7 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
-from sysid_ros.recording.messages.field_paths import Absent, FieldPath, parse_field, resolve
+from sysid_ros.recording.messages.field_paths import (
+    Absent,
+    FieldPath,
+    owners,
+    parse_field,
+    resolve,
+)
 from sysid_ros.recording.messages.message_tree import Number, locate
 from sysid_ros.recording.messages.message_types import HEADER, TIME
 
@@ -90,12 +96,14 @@ class FieldReader:
             for part in (("sec", "nanosec") if self.stamped else ())
         ]
         count = resolve(parse_field(self.count), tree.root) if self.count else None
+        told = {owner for path in self.paths for owner in owners(path, tree.root)}
+        whose = [at for one in told for at in range(one.offset, one.offset + int(one.dtype[2:]))]
         return Layout(
             length=len(data),
-            fixed=_fixed_words(data, tree.shape),
+            fixed=_fixed_words(data, [*tree.shape, *whose]),
             stamp=tuple(number for number in stamp if isinstance(number, Number)),
             count=count if isinstance(count, Number) else None,
-            numbers=tuple(resolve(path, tree.root) for path in self.paths),
+            numbers=tuple(resolve(path, tree.root, data) for path in self.paths),
         )
 
 

@@ -55,6 +55,7 @@ def _numbers(names: str) -> MessageType:
 
 
 _ASKED = re.compile("(cmd|command|des|desired|goal|ref|reference|setpoint|target)s?")
+_SPACES = ("commands",)  # of topics that all ask for something
 _INPUTS = ("input", "action", "actions")  # an action is a policy's, as LeRobot calls commands
 _CRTK = re.compile("(servo|move)_[jc][a-z]")  # of the collaborative robotics toolkit, as servo_jp
 _COMMANDED = ("reference", "desired", "set_point", "output", "command")
@@ -98,6 +99,7 @@ MESSAGE_TYPES: Mapping[str, MessageType] = {
     "*/*Status*": MessageType(measured=True, commanded_fields=_COMMANDED),  # as drives tell it
     "*/*Feedback*": MessageType(measured=True, commanded_fields=_COMMANDED),
     "*/*Telemetry*": MessageType(measured=True, commanded_fields=_COMMANDED),
+    "*/*Reading*": MessageType(measured=True, commanded_fields=_COMMANDED),
 }
 _ORDINARY = MessageType()
 
@@ -140,11 +142,12 @@ def reports_command(msgtype: str, field: str) -> bool:
 def is_asked(topic: str) -> bool:
     """Tell whether a topic's own name says that its messages ask for something, as a goal does.
 
-    Namespaces say nothing, but for MAVROS's ``setpoint_``: a robot may be called ``target_arm``.
+    Namespaces say nothing, as a robot may be called ``target_arm``, but for MAVROS's ``setpoint_``
+    and those of commands alone, as of VESC's ``/commands/motor/speed``.
     """
     *spaces, own = topic.lower().split("/")
     asked = _asks(own) or own in _INPUTS or _CRTK.fullmatch(own) is not None
-    return asked or any(space.startswith("setpoint_") for space in spaces)
+    return asked or any(s in _SPACES or s.startswith("setpoint_") for s in spaces)
 
 
 def _asks(name: str) -> bool:

@@ -25,7 +25,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.messages.field_paths import EVERY, Absent, FieldPath, Step, resolve
 from sysid_ros.recording.messages.message_layout import FieldReader, stack_messages
-from sysid_ros.recording.messages.message_tree import Group, GroupArray, locate
+from sysid_ros.recording.messages.message_tree import Group, GroupArray, Number, locate
 
 if TYPE_CHECKING:
     from rosbags.interfaces.typing import Fielddefs
@@ -36,6 +36,7 @@ _JUMP = 1e-6  # s, from a command to one that takes over at once
 _DERIVATIVES = {"positions": ("velocities", "accelerations"), "velocities": ("accelerations",)}
 _DURATION = tuple((Step("time_from_start"), Step(part)) for part in ("sec", "nanosec"))
 _UNITS = (1.0, 1e-9)  # s
+_STREAMED = 0.05  # s, the latest time of a trajectory's point that is a command to be held
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,22 @@ class Trajectory:
 def is_expanded(path: FieldPath) -> bool:
     """Return whether a path stands for all points of a trajectory."""
     return any(step.element == EVERY for step in path.steps)
+
+
+def is_goal(root: Group, data: bytes) -> bool:
+    """Return whether a trajectory's last point is to be reached in a while, not to be held."""
+    points = root.fields.get("points")
+    if not isinstance(points, GroupArray) or not len(points):
+        return False
+    due = points.items[-1].fields.get("time_from_start")
+    if not isinstance(due, Group):
+        return False
+    parts = [
+        np.frombuffer(data, part.dtype, 1, part.offset)[0]
+        for part in due.fields.values()
+        if isinstance(part, Number)
+    ]
+    return len(parts) == len(_UNITS) and float(np.dot(parts, _UNITS)) > _STREAMED
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,22 @@ def test_the_link_and_how_much_heavier_it_is(tmp_path: Path, servos: bool) -> No
     assert check_experiment(free, None) == ()
 
 
+@pytest.mark.parametrize("gains", [False, True])
+def test_all_masses_of_twice_the_truth_or_gains_that_are_half(tmp_path: Path, gains: bool) -> None:
+    """As of geoms that are drawn and count too; a single mass was told, or zeros and gains."""
+    truth = arm_model(1, 3, servos=True)
+    spec = mujoco.MjSpec.from_string(truth)
+    for body in () if gains else spec.bodies[1:]:
+        body.mass, body.inertia = 2.0 * body.mass, 2.0 * body.inertia
+    for servo in spec.actuators if gains else ():
+        servo.gainprm, servo.biasprm = 0.5 * servo.gainprm, 0.5 * servo.biasprm
+    file = write_experiment(tmp_path, spec.to_xml(), simulate(truth, 1))
+    (finding,) = check_experiment(load_experiment(file), None)
+    assert finding.kind is FindingKind.MASSES
+    assert finding.evidence["mass"] == pytest.approx(0.5, rel=0.05)
+    assert "is 2" in finding.sentence and not finding.repair
+
+
 def test_what_a_link_carries_and_where_it_sits(tmp_path: Path) -> None:
     """Another mass alone explains most of it, and freed alone it would end elsewhere."""
     model = arm_model(1, 2, servos=True)

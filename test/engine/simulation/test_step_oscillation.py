@@ -41,6 +41,22 @@ def test_what_is_stepped_implicitly_or_slowly_does_not_swing(
     assert seen.factor > -1.0
 
 
+def test_counts_that_are_taken_for_angles_do_not_swing_by_rounding() -> None:
+    """It was told of each drive of an arm whose encoders' counts were not scaled."""
+    links = "".join(
+        f'<body pos="0 0 .3"><joint name="j{k}" axis="0 1 0"/>'
+        '<inertial pos="0 0 .15" mass="1" diaginertia=".01 .01 .01"/>'
+        for k in range(2)
+    )
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><option integrator="implicitfast"/><worldbody>{links}</body></body></worldbody>'
+        '<actuator><position joint="j0" kp="30" kv="1"/><position joint="j1" kp="30" kv="1"/>'
+        "</actuator></mujoco>"
+    )
+    counts = step_oscillation(model, np.array([[0.4, -1.3], [2e6, -1e6]]))
+    assert counts is not None and counts.factor > 0.0
+
+
 def test_nothing_is_said_of_what_mujoco_does_not_differentiate() -> None:
     model = mujoco.MjModel.from_xml_string(MODEL.format("RK4", 0, 200))
     assert step_oscillation(model, np.zeros((1, 1))) is None

@@ -180,7 +180,7 @@ def test_a_robots_name_makes_its_states_no_commands() -> None:
         "/joint_command", "/robot/isaac_joint_commands", "/arm/goal_2", "target",
         "/franka_state_controller/joint_states_desired",
         "/mavros/setpoint_position/local", "/set_points", "/PSM1/servo_jp", "/PSM1/move_jp",
-        "/follower/action", "/policy/actions",
+        "/follower/action", "/policy/actions", "/left/commands/motor/speed",
     ):  # fmt: skip
         assert is_command(STATE, "position[elbow]", topic), topic
 
@@ -202,6 +202,31 @@ def test_what_another_node_adds_to_a_topic_later_and_seldom_is_found(tmp_path: P
     grip = messages.joint_state(BEGIN + 700_000_000, ["finger"], np.array([0.02]), NOTHING, NOTHING)
     rows = [*states(BEGIN + TICKS), ("/joint_states", STATE, 700_000_000, grip)]
     assert "position[finger]" in read(written(tmp_path, rows), "/joint_states")
+
+
+@pytest.mark.parametrize("count", [4, 1, 100])
+def test_messages_of_one_motor_each_are_an_array_of_all_that_answer(
+    tmp_path: Path, count: int
+) -> None:
+    """As on a CAN bus; one that is alone, or whose id only counts, has no number of its own."""
+    types, kind = messages.types(), "can_msgs/msg/MotorFeedback"
+    if kind not in types.types:
+        types.register(get_types_from_msg("uint8 motor_id\nfloat32 position\n", kind))
+    rows = [
+        (
+            "/feedback", kind, 100 * tick + motor,
+            bytes(types.serialize_cdr(types.types[kind](motor + 1, 10.0 * motor + tick), kind)),
+        )
+        for tick in range(3)
+        for motor in reversed(range(count))
+    ]  # fmt: skip
+    found = read(written(tmp_path, rows), "/feedback")
+    if count == 4:
+        assert [one.index for one in found.values()] == [0, 1, 2, 3]
+        assert found["position[motor_id=3]"].values[0].tolist() == [20.0, 21.0, 22.0]
+        assert found["position[motor_id=3]"].quantity == "position"
+    else:
+        assert "position" in found and len(found["position"].values[0]) == 3 * count
 
 
 def test_letters_of_motors_say_what_they_are(tmp_path: Path) -> None:

@@ -152,6 +152,27 @@ def test_speeds_of_wheels_beside_what_a_base_is_asked_for_were_measured(based: b
     }
 
 
+def test_speeds_that_drives_tell_on_topics_of_their_own() -> None:
+    """As a VESC's, whose commands were taken for what its wheel did."""
+    channels = [
+        replace(one, quantity="velocity", command=asked)
+        for side in ("left", "right")
+        for one, asked in (
+            (told(f"/{side}/sensors/core", "vesc_msgs/msg/VescStateStamped", "state.speed"), False),
+            (told(f"/{side}/commands/motor/speed", "std_msgs/msg/Float64", "data"), True),
+        )
+    ]
+    lines = map_channels(mujoco.MjModel.from_xml_string(WHEELS), channels).lines
+    assert {(line.kind, line.name, line.channel.topic) for line in lines} == {
+        (kind, f"{side}_wheel{end}", f"/{side}/{topic}")
+        for side in ("left", "right")
+        for kind, end, topic in (
+            ("qvel", "_joint", "sensors/core"),
+            ("actuator", "", "commands/motor/speed"),
+        )
+    }
+
+
 def test_a_mimic_joint_has_no_position_from_the_joint_that_it_follows() -> None:
     """A second topic repeats the finger; a gripper's own still tells of the thumb by a word."""
     model = mujoco.MjModel.from_xml_string(

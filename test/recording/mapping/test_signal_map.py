@@ -307,10 +307,33 @@ def test_simulation_time_dates_commands_without_a_header(arm, write_bag, ros2) -
     # by the /clock that was in force, which was that of the state of the same tick
     np.testing.assert_allclose(result.controls[0].times, 0.02 * np.arange(50), atol=1e-6)
     (said,) = result.warnings
-    assert "/command has no header; it is dated by the /clock" in said
+    assert "/command has no header; it is dated by the simulation's time" in said
     asked = mapped(path, replace(COMMAND, clock=Clock.SIMULATION), SHOULDER)
     np.testing.assert_array_equal(asked.controls[0].times, result.controls[0].times)
     assert asked.warnings == ()
+
+
+@pytest.mark.parametrize("pace", [2.0, 1.0])
+def test_stamps_of_a_simulation_date_commands_where_no_clock_was_recorded(
+    arm, write_bag, ros2, pace: float
+) -> None:
+    """At a computer's pace they may be of a board whose clock nobody set, which is corrected."""
+    types, entries = ros2.types, []
+    for entry in arm:
+        at = START_NS + round(pace * (entry.log_ns - START_NS))
+        if entry.topic == "/joint_states":
+            stamp = 5 * 10**9 + entry.log_ns - START_NS - 500_000
+            time = types["builtin_interfaces/msg/Time"](stamp // 10**9, stamp % 10**9)
+            entry.message.header.stamp = time
+        entries.append(replace(entry, log_ns=at))
+    path = write_bag(entries)
+    if pace == 1.0:
+        with pytest.raises(DataError, match="date them by the same clock"):
+            mapped(path, COMMAND, SHOULDER)
+        return
+    result = mapped(path, COMMAND, SHOULDER)
+    assert [row.clock for row in result.quality] == ["simulation", "header"]
+    np.testing.assert_allclose(result.controls[0].times, 0.02 * np.arange(50), atol=1e-3)
 
 
 def test_commands_recorded_in_simulated_time_are_dated_by_it_where_nothing_has_a_header(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rosbags.typesys import get_types_from_msg
 
 from sysid_ros.errors import DataError
 from sysid_ros.recording.messages import Number, locate, parse_field
@@ -114,6 +115,45 @@ def test_names_inside_the_elements(tree, ros2) -> None:
     data, root = tree(message)
     path = parse_field("transforms[tool].transform.translation.x")
     assert number_at(data, resolve(path, root)) == 2.0
+
+
+def test_names_inside_parts_of_the_elements(ros2) -> None:
+    """As of actuators' readings, each with a state that has its name; headers name frames."""
+    kinds = {
+        "se_msgs/msg/State": "std_msgs/Header header\nstring name\nfloat64 position\n",
+        "se_msgs/msg/Reading": "string frame\nse_msgs/State state\n",
+        "se_msgs/msg/Readings": "se_msgs/Reading[] readings\n",
+    }
+    for kind, text in kinds.items():
+        if kind not in ros2.types:
+            ros2.register(get_types_from_msg(text, kind))
+    state, reading, readings = (ros2.types[kind] for kind in kinds)
+    time = ros2.types["builtin_interfaces/msg/Time"](1, 2)
+    parts = [
+        reading(frame, state(ros2.types["std_msgs/msg/Header"](time, "elbow"), name, at))
+        for frame, name, at in (("hand", "knee", 1.0), ("knee", "hand", 2.0), ("", "elbow", 3.0))
+    ]
+    types = {name: fields for name, (_, fields) in ros2.fielddefs.items()}
+    data = bytes(ros2.serialize_cdr(readings(parts), "se_msgs/msg/Readings"))
+    root = locate(data, "se_msgs/msg/Readings", types, serialization="cdr").root
+    for name, at in (("elbow", 3.0), ("hand", 1.0), ("knee", 2.0)):  # its own string comes first
+        path = parse_field(f"readings[{name}].state.position")
+        assert number_at(data, resolve(path, root)) == at
+
+
+def test_numbers_of_one_motor_by_its_id(ros2) -> None:
+    kind = "id_msgs/msg/Feedback"
+    if kind not in ros2.types:
+        ros2.register(get_types_from_msg("uint8 id\nfloat32 position\n", kind))
+    types = {name: fields for name, (_, fields) in ros2.fielddefs.items()}
+    data = bytes(ros2.serialize_cdr(ros2.types[kind](3, 0.5), kind))
+    root = locate(data, kind, types, serialization="cdr").root
+    assert number_at(data, resolve(parse_field("position[id=3]"), root, data)) == 0.5
+    other = resolve(parse_field("position[id=2]"), root, data)
+    assert other == Absent("id is 3, not 2", empty=False)
+    with pytest.raises(DataError, match="whole number of id_msgs/msg/Feedback beside it 'i'"):
+        resolve(parse_field("position[i=2]"), root, data)
+    assert parse_field("position['id=2']").steps == (Step("position", "id=2"),)
 
 
 def test_a_name_that_stands_twice_is_not_guessed(tree, joint_state) -> None:
