@@ -26,7 +26,7 @@ from sysid_ros.diagnosis import (
     recorded,
     repaired,
 )
-from sysid_ros.engine.elements import actuators_on, joint_of, n_actuators
+from sysid_ros.engine.elements import actuators_on, affine_force, joint_of, n_actuators
 from sysid_ros.engine.friction import has_friction
 from sysid_ros.engine.measured_torque import TorqueSignal, bear_weight, torque_signals
 from sysid_ros.engine.parameters import ParameterDict
@@ -66,11 +66,11 @@ def torque_errors(
     before, after = builder.build(params.as_vector()), builder.build(values)
     if before.model.njnt != seen.model.njnt:  # joints that are not measured were welded
         return ()
-    sources = _sources(before.model, seen, torque_signals(before.model, group))
+    sources = _sources(before.model, seen, _signals(before.model, group))
     if not any(sources.values()):
         return ()
     errors = [
-        _errors(seen, sources, torque_signals(candidate.model, group), candidate)
+        _errors(seen, sources, _signals(candidate.model, group), candidate)
         for candidate in (before, after)
     ]
     if any(error is None for error in errors):
@@ -87,6 +87,13 @@ def torque_errors(
         )
         for k, joint in enumerate(sources)
     )
+
+
+def _signals(model: mujoco.MjModel, group: ModelSequences) -> list[TorqueSignal]:
+    """The signals that tell torque, those of motors with a constant bias too."""
+    plain = copy.copy(model)
+    plain.actuator_biasprm[:, 0] = 0.0
+    return torque_signals(plain, group)
 
 
 def _sources(
@@ -132,8 +139,18 @@ def _errors(
     measured = np.zeros_like(wanted)
     for k, (joint, names) in enumerate(sources.items()):
         for name in names:
-            measured[:, k] += telling[name].moment[joint] * data.value[name][used]
+            signal = telling[name]
+            value = data.value[name][used] + _constant(model, signal)
+            measured[:, k] += signal.moment[joint] * value
     return _rms(measured), _rms(measured - wanted), _rms(wanted - held)
+
+
+def _constant(model: mujoco.MjModel, signal: TorqueSignal) -> float:
+    """What a motor's bias adds to its force, in the unit of its input."""
+    if signal.actuator is None or not signal.control:
+        return 0.0
+    gain = float(model.actuator_gainprm[signal.actuator, 0])
+    return float(affine_force(model, signal.actuator, np.zeros(1))[0]) / gain
 
 
 def _corrected(

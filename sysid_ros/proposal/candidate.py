@@ -88,6 +88,7 @@ _REVEALING = {
     "stiffness": "the whole range in slow motion, or loads on the joint",
     "springref": "holding still in different postures, approached from both sides",
     "delay": "quick motion, as steps",
+    "torque_offset": "slow motion in both directions, in different postures",
     "kp": "a known load on the joint, or steps",
     "kv": "quick steps",
     "force_limit": "steps that drive the servo to its limit",

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.attributes import AXIS_BIASES, lookup
-from sysid_ros.engine.elements import is_servo, is_velocity_servo, n_actuators
+from sysid_ros.engine.elements import is_servo, is_velocity_servo, joint_of, n_actuators
 from sysid_ros.engine.estimation import sliding_inertia
 from sysid_ros.errors import listed
 from sysid_ros.proposal.belts import borne_by_belts, of_belts
@@ -32,6 +32,7 @@ _EARLIEST = 0.01  # s, by which commands may seem to act before their stamps; sl
 _LARGEST_BIAS = 0.2  # rad or m
 _USUAL_BIAS = 0.01  # rad or m
 _USUAL_REST = 0.1  # rad or m, by which a spring may rest elsewhere than in the model
+_USUAL_OFFSET = 0.1  # of what friction may be at most: a constant torque
 _GAIN = (0.5, 2.0)
 _OFFSETS = {  # usual and largest of an axis; of a wrist's sensor the weight of a tool that it bore
     "gyro": (0.02, 0.5),
@@ -103,7 +104,7 @@ def candidates(
     else:
         found += masses(model, joints, free)
         forces = [name for name in inputs.held if not _is(is_velocity_servo, model, name)]
-        found += _gains(forces[1:])
+        found += [*_torque_offsets(spec, model, own, forces), *_gains(forces[1:])]
     return [_with_tied(candidate, tied) for candidate in found if candidate is not None]
 
 
@@ -357,6 +358,27 @@ def _biases(
                 on_demand=True,
                 doubt="the zero of the sensor against that of the servo",
                 displaces=str(spec.actuator(name).target),
+            )
+
+
+def _torque_offsets(
+    spec: mujoco.MjSpec, model: mujoco.MjModel, joints: Collection[str], forces: Iterable[str]
+) -> Iterator[Candidate]:
+    """Constant torques: currents have offsets, and gears are not symmetric."""
+    scales = joint_scales(model)
+    driven = {joint_of(model, model.actuator(name).id) for name in forces} - {None}
+    for joint in [name for name in joints if model.joint(name).id in driven]:
+        if model_value(spec, "joint", joint, "torque_offset") == 0.0:  # none beside a spring
+            most = rounded(scales[joint].most("frictionloss", 0.0))
+            yield Candidate(
+                element="joint",
+                name=joint,
+                attribute="torque_offset",
+                low=-most,
+                high=most,
+                typical=_USUAL_OFFSET * most,
+                on_demand=True,
+                doubt=f"the torque on {joint} seems to have an offset",
             )
 
 

@@ -100,6 +100,23 @@ def test_a_scale_of_the_torque_shows(tmp_path: Path) -> None:
     assert before == after == pytest.approx(0.5, abs=0.05)
 
 
+def test_a_bias_of_a_motor_is_part_of_its_torque(tmp_path: Path) -> None:
+    """As an amplifier that is off by 2 N m, whatever is asked of it."""
+    xml = arm_model(3, JOINTS)
+    off = mujoco.MjSpec.from_string(xml)
+    off.actuators[1].biastype = mujoco.mjtBias.mjBIAS_AFFINE
+    off.actuators[1].biasprm[0] = 2.0
+    file = write(tmp_path, xml, {"fitted": simulate(off.to_xml(), 1, duration=6.0)})
+    free = "  - {actuator: m1, bias: {min: -5.0, max: 5.0}}\n"
+    file.write_text(file.read_text() + free)
+    inputs = FitInputs.read(load_experiment(file), None)
+    values = inputs.params.as_vector()
+    values[-1] = 2.0
+    one = errors(inputs, values)[1]
+    assert one.rmse_initial == pytest.approx(2.0, abs=0.4)
+    assert one.rmse < 0.2 * one.rmse_initial
+
+
 WHEEL_ON_A_PENDULUM = """<mujoco><option timestep="0.002"/><worldbody><body pos="0 0 0.5">
   <joint name="pivot" axis="0 1 0" damping="0.002"/>
   <geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.01" mass="0.35"/>

@@ -172,6 +172,25 @@ def test_measured_torque_beside_servos_whose_reference_was_not_recorded(tmp_path
     assert held_out_gain(proposal.text, tmp_path) < 0.3
 
 
+@pytest.mark.parametrize("offset", [0.0, 0.2])
+def test_an_offset_of_a_measured_torque_is_to_be_found_where_it_shows(
+    tmp_path: Path, offset: float
+) -> None:
+    """As a motor's current has it, or a gear that is not symmetric, of a joint without weight."""
+    xml = arm_model(3, 1).replace('axis="0 1 0"', 'axis="0 0 1"')
+    truth = mujoco.MjSpec.from_string(xml)
+    truth.joints[0].damping = [0.3, 0.0, 0.0]
+    truth.actuators[0].biastype = mujoco.mjtBias.mjBIAS_AFFINE
+    truth.actuators[0].biasprm[0] = offset
+    (tmp_path / "arm.xml").write_text(xml)
+    recording = simulate(truth.to_xml(), 1, duration=6.0, noise=5e-5)
+    write_bag(tmp_path / "bag", recording, measured_torque=True)
+    found = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
+    free = {one.attribute for one in found.draft.parameters}
+    assert "damping" in free
+    assert ("torque_offset" in free) == (offset > 0.0)
+
+
 def test_only_what_measured_torque_moves_is_to_be_found(tmp_path: Path) -> None:
     truth = arm_model(4, 3).replace('name="j2"', 'name="j2" stiffness=".5"')
     (tmp_path / "arm.xml").write_text(without_sensors(truth))

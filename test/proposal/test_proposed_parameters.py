@@ -163,6 +163,16 @@ def test_a_servo_of_velocities_has_a_gain_and_no_scale_of_torque() -> None:
     assert [one.name for one in found if one.attribute == "mass"] == ["b1", "b0"]
 
 
+def test_the_torque_of_a_motor_may_have_an_offset_that_no_spring_stands_for() -> None:
+    def offsets(xml: str) -> list[tuple[str, bool]]:
+        found = offered(xml, inputs(2))
+        return [(one.name, one.on_demand) for one in found if one.attribute == "torque_offset"]
+
+    assert offsets(arm(2)) == [("j0", True), ("j1", True)]
+    assert offsets(arm(2, joint='stiffness="2"')) == []
+    assert offsets(arm(2, actuator='position kp="100"')) == []
+
+
 def test_nobody_knows_the_gain_of_a_servo_that_the_model_lacks() -> None:
     spec = with_servos(mujoco.MjSpec.from_string(arm(2).partition("<actuator>")[0] + "</mujoco>"))
     given = Inputs({"j0_servo": True}, {"j0_servo": "/c"}, frozenset(["/c"]), {"j0_servo": "j0"})

@@ -17,6 +17,7 @@ _LARGEST = 1e15  # in size, of any field that measures or commands something
 _LEAST_TURNS = 20  # messages from which turns are told from chance
 _TURNS = 5.0  # how much farther than the one before an earlier message's value may have been
 _STEPS = 8.0  # steps of its own course that a message is away from another course, at least
+_APART = 1e-3  # of all that a signal moves, by which two courses differ at the least
 _ABOUT = 100  # messages that a step is compared with
 _ROUNDED = 1e-6  # of the largest value, that single precision and interpolation round by
 _JUMPY = ("effort", "linear_acceleration")
@@ -110,14 +111,16 @@ def _changes_of_course(values: FloatArray) -> int:
     least = _ROUNDED * float(np.abs(values).max())  # what rests differs by that and tells nothing
     moves = (np.abs(values[3:] - values[3 - k : -k]) for k in (1, 2, 3))
     last, second, third = (np.where(move > least, move, 0.0) for move in moves)
-    if np.median(last) > _TURNS * np.median(second):
+    apart = _APART * float(np.ptp(values))  # less changes nothing, as a command's last digits
+    if np.median(last) > max(_TURNS * np.median(second), apart):
         return len(values)
     earlier = np.minimum(second, third)
     own_step = float(np.median(np.minimum(last, earlier)))
     if own_step == 0.0:
         return 0
     steps = np.maximum(_usual_steps(np.minimum(last, earlier)), own_step)
-    count = int(np.count_nonzero((last > _TURNS * earlier) & (last > _STEPS * steps)))
+    turns = (last > _TURNS * earlier) & (last > np.maximum(_STEPS * steps, apart))
+    count = int(np.count_nonzero(turns))
     return count if count >= max(_LEAST_TURNS, _SHARE * len(values)) else 0
 
 

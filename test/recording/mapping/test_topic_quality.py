@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from outcomes import outcome as synthetic
 
-from sysid_ros.recording.mapping import doubts_of
+from sysid_ros.recording.mapping import TopicQuality, doubts_of
 from sysid_ros.recording.mapping.dating import DatedTopic
 from sysid_ros.recording.mapping.stamps import put_in_order
 from sysid_ros.recording.mapping.topic_quality import topic_quality
@@ -38,16 +38,28 @@ def test_doubts_have_a_count(changes: dict[str, float], said: tuple[str, ...]) -
     assert doubts_of([quality]) == tuple(f"{one} in trajectory_00" for one in said)
 
 
+@pytest.mark.parametrize(("apart", "said"), [(2e-4, False), (0.1, True)])
+def test_last_digits_that_come_and_go_are_no_two_courses(apart: float, said: bool) -> None:
+    """A controller's output swings to and fro by its last digits while friction holds the joint."""
+    command = 12.0 * np.sin(np.arange(600) / 40.0)
+    command[200:] = 0.05 + np.resize([0.0, apart], 400)
+    assert bool(command_quality(command, 0.02).interleaved) is said
+
+
 @pytest.mark.parametrize(("interval", "said"), [(0.4, False), (0.02, True)])
 def test_levels_that_are_sent_on_change_are_no_two_courses(interval: float, said: bool) -> None:
     """A jog to and fro; a stream of the same looks like two publishers' turns."""
     levels = np.resize([0.1, -0.2], 240) + 0.1 * np.sin(np.arange(240) / 40.0)
-    stamps = (1e9 * interval * np.arange(240)).astype(np.int64)
-    everywhere = np.ones((240, 1), dtype=np.bool_)
+    assert bool(command_quality(levels, interval).interleaved) is said
+
+
+def command_quality(commands: np.ndarray, interval: float) -> TopicQuality:
+    """The quality of a topic of single numbers that come evenly."""
+    stamps = (1e9 * interval * np.arange(len(commands))).astype(np.int64)
+    everywhere = np.ones((len(commands), 1), dtype=np.bool_)
     columns = TopicColumns(
         "/cmd", "std_msgs/msg/Float64", (parse_field("data"),), stamps, None, None,
-        levels[:, None], everywhere, (None,),
+        commands[:, None], everywhere, (None,),
     )  # fmt: skip
     topic = DatedTopic(columns, put_in_order(Clock.RECEIVE, stamps, "/cmd"), 1e-9 * stamps)
-    quality = topic_quality("bag", topic, None, (0.0, np.inf), 0.1)
-    assert bool(quality.interleaved) is said
+    return topic_quality("bag", topic, None, (0.0, np.inf), 0.1)
