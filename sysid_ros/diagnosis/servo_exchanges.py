@@ -23,7 +23,7 @@ from sysid_ros.diagnosis.evidence import (
     repaired,
     under_gravity,
 )
-from sysid_ros.diagnosis.fits import decisive
+from sysid_ros.diagnosis.fits import decisive, mean_misfit
 from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.engine.elements import FREE, bodies_above
 
@@ -212,12 +212,12 @@ def _reversed_joint(recorded: Recorded, test: Tracking) -> Explanation | None:
         return None  # what stands on a floor is pushed by that
     hanging = Tracking.of(under_gravity(recorded, -model.opt.gravity))
     bodies = {servo: int(model.jnt_bodyid[recorded.joint_of(servo)]) for servo in servos}
-    found = []
+    found, alone = [], {servo: test.misfit((servo,)) for servo in servos}
     for servo in servos:
         carried = [other for other in servos if bodies[servo] in bodies_above(model, bodies[other])]
         borne = [other for other in servos if bodies[other] in bodies_above(model, bodies[servo])]
         chain = sorted({*carried, *borne})
-        before = test.misfit(chain)
+        before = mean_misfit([alone[other] for other in chain])
         if before.share**2 < _NOTHING:
             continue
         measured = joint_labels(recorded, recorded.joint_of(servo))

@@ -19,7 +19,7 @@ from sysid_ros.diagnosis.fits.gravity_direction import (
     turned_first_joint,
 )
 from sysid_ros.diagnosis.fits.interpolation_fits import DearError, InterpolationScores, RecordedFit
-from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
+from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, mean_misfit, misfit_of
 from sysid_ros.diagnosis.fits.one_mass import OneMass, clearly_off, hidden_masses, one_mass
 from sysid_ros.diagnosis.fits.open_loop import OpenLoop
 from sysid_ros.diagnosis.fits.point_mass_regressor import (

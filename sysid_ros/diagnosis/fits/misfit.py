@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +55,12 @@ def decisive(
         and after.ratio(before) < (better or _BETTER)
         and after.better_share(before) >= _BETTER_BLOCKS
     )
+
+
+def mean_misfit(parts: Sequence[Misfit]) -> Misfit:
+    """The misfit of several residuals over the same stretches, from that of each."""
+    share = float(np.sqrt(np.mean([part.share**2 for part in parts])))
+    return Misfit(share, np.mean([part.blocks for part in parts], axis=0))
 
 
 def misfit_of(residual: FloatArray, block: IndexArray) -> Misfit:

@@ -97,7 +97,7 @@ class PointMasses:
             centres = [[(data.xipos[one] - origin) @ turn] for one in welded]
             sets = [*_points(model, body), *centres]
             moments[body] = np.array([_moments(np.array(points)) for points in sets])
-            moved += [np.isin(np.arange(model.nv), above[body]).astype(float)] * len(sets)
+            moved += [_moves(model, body)] * len(sets)
         found = np.array(moved).T if moved else np.zeros((model.nv, 0))
         return cls(tuple(dofs), moments, found)
 
@@ -191,11 +191,14 @@ def body_torques(
     Returns:
       (n, nv, number of moving bodies with a mass).
     """
-    motion = body_motion(model, qpos, qvel, qacc)
-    columns = [_rigid_body(model, motion, body) for body in moving_masses(model)]
-    if not columns:
-        return np.zeros((len(qpos), model.nv, 0))
-    return np.stack(columns, axis=2)
+    motion, bodies = body_motion(model, qpos, qvel, qacc), moving_masses(model)
+    moved = np.array([_moves(model, body) for body in bodies]).reshape(len(bodies), model.nv).T
+    torque = np.empty((len(qpos), *moved.shape))
+    for first in range(0, len(torque), _AT_ONCE):
+        rows = slice(first, first + _AT_ONCE)
+        wrench = _own_wrenches(model, motion, rows, bodies)
+        torque[rows] = (motion.axes[rows] @ np.moveaxis(wrench, 1, 2)) * moved
+    return torque
 
 
 def non_negative_fit(matrix: FloatArray, target: FloatArray) -> FloatArray:
@@ -255,21 +258,23 @@ def body_motion(
     return BodyMotion(joints, arm, turn.reshape(n, nbody, 3, 3), omega, alpha, of_origin, axes)
 
 
-def _rigid_body(model: mujoco.MjModel, motion: BodyMotion, body: int) -> FloatArray:
-    """Joint torque that moves a body of the model as it is, (n, nv)."""
-    turn, omega, alpha = motion.turn[:, body], motion.omega[:, body], motion.alpha[:, body]
-    place = turn @ model.body_ipos[body]
-    force = motion.acceleration[:, body] + _cross(alpha, place)
-    force = model.body_mass[body] * (force + _cross(omega, _cross(omega, place)))
-    axes = turn @ rotation_matrix(model.body_iquat[body])
+def _own_wrenches(
+    model: mujoco.MjModel, motion: BodyMotion, rows: slice, bodies: Sequence[int]
+) -> FloatArray:
+    """Moment about the tree's centre and force that move bodies as they are, (m, b, 6)."""
+    turn, arm = motion.turn[rows][:, bodies], motion.arm[rows][:, bodies]
+    omega, alpha = motion.omega[rows][:, bodies], motion.alpha[rows][:, bodies]
+    place = np.einsum("nbij,bj->nbi", turn, model.body_ipos[bodies])
+    force = motion.acceleration[rows][:, bodies] + _cross(alpha, place)
+    force = model.body_mass[bodies, None] * (force + _cross(omega, _cross(omega, place)))
+    axes = turn @ np.array([rotation_matrix(own) for own in model.body_iquat[bodies]])
 
     def of_inertia(rate: FloatArray) -> FloatArray:
-        local = np.einsum("nji,nj->ni", axes, rate) * model.body_inertia[body]
-        return np.asarray(np.einsum("nij,nj->ni", axes, local))
+        local = np.einsum("nbji,nbj->nbi", axes, rate) * model.body_inertia[bodies]
+        return np.asarray(np.einsum("nbij,nbj->nbi", axes, local))
 
-    moment = of_inertia(alpha) + _cross(omega, of_inertia(omega))
-    moment += _cross(motion.arm[:, body] + place, force)
-    return _joint_torque(model, motion, body, np.concatenate([moment, force], axis=1))
+    moment = of_inertia(alpha) + _cross(omega, of_inertia(omega)) + _cross(arm + place, force)
+    return np.concatenate([moment, force], axis=2)
 
 
 def _point_masses(motion: BodyMotion, points: PointMasses, dofs: IndexArray) -> FloatArray:
@@ -315,16 +320,6 @@ def _cross(one: FloatArray, other: FloatArray) -> FloatArray:
     return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)
 
 
-def _joint_torque(
-    model: mujoco.MjModel, motion: BodyMotion, body: int, wrench: FloatArray
-) -> FloatArray:
-    """Joint torque (n, nv) of a moment and force (n, 6) on a body, about its tree's centre."""
-    dofs = ancestors(model, body)
-    torque: FloatArray = np.zeros((len(wrench), model.nv))
-    torque[:, dofs] = np.einsum("ndi,ni->nd", motion.axes[:, dofs], wrench)
-    return torque
-
-
 def moving_masses(model: mujoco.MjModel) -> list[int]:
     """Numbers of the bodies that have a mass and move."""
     return [
@@ -341,6 +336,11 @@ def ancestors(model: mujoco.MjModel, body: int) -> list[int]:
         first = int(model.body_dofadr[above])
         dofs += range(first, first + int(model.body_dofnum[above]))
     return dofs
+
+
+def _moves(model: mujoco.MjModel, body: int) -> FloatArray:
+    """One for every degree of freedom that moves a body, else zero, (nv,)."""
+    return np.isin(np.arange(model.nv), ancestors(model, body)).astype(float)
 
 
 def _welded(model: mujoco.MjModel, silent: Collection[int]) -> list[int]:

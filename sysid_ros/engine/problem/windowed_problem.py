@@ -212,14 +212,15 @@ class WindowedProblem:
 
         Before it, ``parts()`` are the costs of the trials' parts, and ``own`` that of the priors.
         """
+        before = self._latest if self._keeps_two else None
         visit = self._visited(point)
         if visit.rollouts is None and self._trials is not None:
-            change = self._priors.cost(point.theta) - own
-            after = visit.candidates, self._flat_starts(point), change
+            after = visit.candidates, self._flat_starts(point), self._priors.cost(point.theta) - own
             run = self._trials.simulated
             visit.rollouts = run(*after, parts(), expected, self.loss, self.noise)
             if visit.rollouts is None:
                 self.evaluations += 1
+                self._latest = before  # it goes on from there
                 return np.inf
         return self.cost(point)
 
@@ -243,8 +244,7 @@ class WindowedProblem:
             return self.linearized
         if self._latest is None or not self._latest.is_at(point):
             self._latest = None  # makes room
-            candidates = [group.builder.build(point.theta) for group in self.groups]
-            self._latest = Visit(point, candidates)
+            self._latest = Visit(point, [each.builder.build(point.theta) for each in self.groups])
         return self._latest
 
     def _residuals(self, point: Point) -> Iterator[tuple[WindowBatch, FloatArray]]:

@@ -155,3 +155,17 @@ def test_a_linearized_point_and_the_one_after_it_are_simulated_once(simulated: l
     known = len(simulated)
     assert [windows.cost(before), windows.cost(after)] == costs
     assert len(simulated) == known
+
+
+def test_a_refused_step_leaves_what_is_known_of_where_it_began(simulated: list[int]) -> None:
+    """As where it was taken with derivatives of another point, of which the most is kept."""
+    windows = problem()
+    start = windows.initial_point()
+    windows.linearize(start)
+    end = replace(start, theta=1.01 * start.theta)
+    trial, cost = windows.trial(end), windows.cost(end)
+    assert trial is not None
+    assert trial(replace(end, theta=1.5 * end.theta), np.ones(len(windows.windows))) == np.inf
+    simulated.clear()
+    assert windows.cost(end) == cost
+    assert not simulated
