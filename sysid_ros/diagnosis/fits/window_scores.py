@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.diagnosis.fits.fitted_windows import (
@@ -29,7 +30,6 @@ from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
-from sysid_ros.engine.uncertainty import student_quantile
 from sysid_ros.engine.windows import WindowGroup
 
 _LENGTH, _SHORT = 1.0, 0.5  # s, of a window at most; and where columns are so many
@@ -90,7 +90,7 @@ class Scores:
         own, count = self.own[:, place], len(self.own)
         rest = self.mixed[:, place] - step * own
         error = math.sqrt(float(rest @ rest) * count / (count - 1))
-        quantile = student_quantile(count - 1, 1.0 - 0.5 * alarms)
+        quantile = float(scipy.special.stdtrit(count - 1, 1.0 - 0.5 * alarms))
         return quantile * error / max(float(own.sum()), 1e-300)
 
     def better(self, place: int, start: float, end: float) -> tuple[float, float]:

@@ -33,6 +33,7 @@ from sysid_ros.engine.uncertainty.noise_levels import (
 )
 from sysid_ros.engine.uncertainty.parameter_estimate import (
     ParameterEstimate,
+    student_quantile,
     unfitted,
 )
 from sysid_ros.engine.uncertainty.rank import WINDOW_DIFFERENCES, Directions, directions_of_gram
@@ -43,5 +44,4 @@ from sysid_ros.engine.uncertainty.step_changes import (
     beyond_chance,
     step_change,
 )
-from sysid_ros.engine.uncertainty.student import student_quantile
 from sysid_ros.engine.uncertainty.white_noise_intervals import calculate_intervals

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.uncertainty.student import student_quantile
+from sysid_ros.engine.uncertainty.parameter_estimate import student_quantile
 
 DECISIVE = 0.6  # of the power that is left without, in blocks that it was not found with
 ALARMS = 1e-3  # of right recordings in which one of all spans and suspects is that far off

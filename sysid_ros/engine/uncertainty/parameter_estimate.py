@@ -18,8 +18,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import scipy
+
 from sysid_ros.engine.parameters import AT_A_BOUND, POORLY_DETERMINED, UNIDENTIFIABLE, ParameterDict
-from sysid_ros.engine.uncertainty.student import student_quantile
 
 NEAR_A_BOUND = 0.7  # share of what an interval may miss that the end towards a near bound may miss
 
@@ -120,3 +121,11 @@ def unfitted(params: ParameterDict) -> tuple[ParameterEstimate, ...]:
         ParameterEstimate(name, unit, value, value, low, high, None, math.inf)
         for name, unit, value, low, high in zip(names, units, start, lower, upper, strict=True)
     )
+
+
+def student_quantile(dof: float, probability: float) -> float:
+    """Return what a number of Student's t distribution stays below with this probability, 0 to 1.
+
+    The degrees of freedom are infinite for the normal distribution; NaN without any.
+    """
+    return float(scipy.special.stdtrit(dof, probability))
