@@ -31,10 +31,11 @@ def zero_phase(signals: FloatArray, cutoff: float, order: int = 2) -> FloatArray
     before = 2.0 * signals[..., :1] - signals[..., more:0:-1]
     after = 2.0 * signals[..., -1:] - signals[..., -2 : -2 - more : -1]
     longer = np.concatenate([before, signals, after], axis=-1)
-    spectrum = np.fft.rfft(longer)
-    frequency = np.fft.rfftfreq(longer.shape[-1]).astype(np.float64)
-    gain = zero_phase_gain(frequency, cutoff, order)
-    smooth = np.fft.irfft(spectrum * gain, longer.shape[-1])
+    size = _quick_length(longer.shape[-1])
+    rest = np.broadcast_to(longer[..., -1:], (*longer.shape[:-1], size - longer.shape[-1]))
+    spectrum = np.fft.rfft(np.concatenate([longer, rest], axis=-1))
+    gain = zero_phase_gain(np.fft.rfftfreq(size).astype(np.float64), cutoff, order)
+    smooth = np.fft.irfft(spectrum * gain, size)
     return np.ascontiguousarray(smooth[..., more : more + n])
 
 
@@ -49,3 +50,9 @@ def zero_phase_gain(frequency: FloatArray, cutoff: float, order: int = 2) -> Flo
     angle = np.pi * frequency  # half of that per sample
     ratio = np.tan(np.minimum(angle, 0.499 * np.pi)) / np.tan(0.5 * np.pi * cutoff)
     return np.asarray(1.0 / (1.0 + ratio ** (2 * order)))
+
+
+def _quick_length(length: int) -> int:
+    """A length not below another that has no large prime factor, of which transforms are slow."""
+    block = 1 << max(0, length.bit_length() - 4)
+    return -(-length // block) * block

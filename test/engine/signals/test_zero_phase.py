@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.signals import zero_phase
 
 
@@ -35,3 +36,22 @@ def test_half_the_power_passes_at_the_cutoff() -> None:
     wave = np.sin(0.25 * np.pi * np.arange(4000))
     filtered = zero_phase(wave, 0.25)
     assert np.std(filtered[500:-500]) / np.std(wave) == pytest.approx(0.5, rel=1e-3)
+
+
+def test_transforms_are_of_lengths_without_large_prime_factors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lengths = []
+    transform = np.fft.rfft
+
+    def watched(signal: FloatArray) -> np.ndarray:
+        lengths.append(signal.shape[-1])
+        return transform(signal)
+
+    monkeypatch.setattr(np.fft, "rfft", watched)
+    signal = np.cumsum(np.random.default_rng(0).standard_normal(10_007))  # a prime number
+    whole = zero_phase(signal, 0.1)
+    np.testing.assert_allclose(zero_phase(signal[:9_973], 0.1)[:-200], whole[:9_773], atol=1e-6)
+    for length in lengths:
+        assert length < 1.13 * 10_200
+        assert length // (length & -length) < 16  # what is left without the factors of two
