@@ -143,8 +143,7 @@ def _dated(
 ) -> DatedTopic:
     """One topic by one clock, corrected where asked for; its times are still to be filled in."""
     clock, ns = choose_stamps(columns, wanted, simulation)
-    set_back = bool(np.any(np.diff(columns.log_ns) < 0))
-    stamps = put_in_order(clock, ns, columns.topic, with_recorder=set_back)
+    stamps = put_in_order(clock, ns, columns.topic, columns.log_ns)
     relation = stamp_relation(columns, clock, stamps.ns, columns.log_ns[stamps.rows])
     begins = clock is Clock.HEADER and message_type(columns.msgtype).zero_stamp_is_now
     if relation is None or begins or correction is ClockCorrection.NONE:

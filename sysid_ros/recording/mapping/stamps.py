@@ -32,6 +32,7 @@ _FEW = 20  # messages, of which nothing is said
 _SHARING = 0.02  # of the messages, that share a stamp where stamps are rounded, and ...
 _COARSE = 0.3  # ... of the interval between messages, that the stamps' step has at least
 _EVEN = 0.5  # of that interval, by which others differ: two nodes' messages come in pairs
+_TOGETHER = 0.5  # of a step back of stamps, that receipt goes back by with them
 _DAY_NS = 86_400 * 1_000_000_000
 
 
@@ -156,7 +157,7 @@ def _starting_now(
 
 
 def put_in_order(
-    clock: Clock, stamps: IntArray, topic: str, *, with_recorder: bool = False
+    clock: Clock, stamps: IntArray, topic: str, received: IntArray | None = None
 ) -> Stamps:
     """Sort stamps.
 
@@ -164,7 +165,7 @@ def put_in_order(
       clock: The clock they come from.
       stamps: (n,) nanoseconds in the order of receipt, n >= 1.
       topic: Where they come from, for messages.
-      with_recorder: Whether the recorder's clock was set back where they jump back.
+      received: (n,) times of receipt [ns], which may jump back with them.
 
     Raises:
       DataError: They jump back by more than a second: the clock was set, or a simulation started
@@ -177,6 +178,9 @@ def put_in_order(
     steps = np.diff(given)
     if len(steps) and steps.min() < -LARGEST_DISORDER_NS:
         at = int(np.argmin(steps))
+        with_recorder = received is not None and (
+            np.diff(received[is_set])[at] < _TOGETHER * steps[at]
+        )
         why = (
             "and the recorder's clock with them: what came before and after lies upon each other, "
             "which nothing splits; record again while no clock is set"
