@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.special
+import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.least_squares import ReducedSystem

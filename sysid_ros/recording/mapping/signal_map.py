@@ -18,7 +18,13 @@ import numpy as np
 
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.recording.bags import Recording, TopicTypes, read_columns
-from sysid_ros.recording.mapping.dating import DatedRecording, Source, date_topics, source_of
+from sysid_ros.recording.mapping.dating import (
+    DatedRecording,
+    Source,
+    date_topics,
+    set_forward,
+    source_of,
+)
 from sysid_ros.recording.mapping.gaps import silences
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording
 from sysid_ros.recording.mapping.mapping_settings import (
@@ -161,10 +167,13 @@ def map_columns(
         ]
         topics = [dated.topics[source_of(signal, clock)] for signal in signals]
         read = partial(map_signal, used=used, span=span, max_gap=max_gap, whole=whole)
-        mapped = [
-            read(signal, parts, topic, masked=out, straight=signal.name in straight)
-            for signal, parts, topic, out in zip(signals, numbers, topics, masked, strict=True)
-        ]
+        try:
+            mapped = [
+                read(signal, parts, topic, masked=out, straight=signal.name in straight)
+                for signal, parts, topic, out in zip(signals, numbers, topics, masked, strict=True)
+            ]
+        except DataError as error:
+            raise DataError(f"{error}{set_forward(dated)}") from error
     except (BagError, DataError) as error:
         raise type(error)(f"{name}: {error}") from error
     masked = [within(out, span.start, span.end) for out in masked]

@@ -121,7 +121,8 @@ def rounding(columns: TopicColumns) -> float:
     """The step [s] to which a driver rounds its header stamps, so that messages share one; else 0.
 
     Messages of one node come evenly, those of two that share a clock's stamps do not. One that is
-    sent again, under the stamp of when it was measured, says the same.
+    sent again, under the stamp of when it was measured, says the same; and a stamp that stands
+    still for longer than the step is stuck.
     """
     header = columns.header_ns
     if header is None or len(header) < _FEW:
@@ -133,7 +134,9 @@ def rounding(columns: TopicColumns) -> float:
     both = columns.present[1:] & columns.present[:-1]
     differ = np.any(both & (columns.values[1:] != columns.values[:-1]), axis=1)
     coarse = step > _COARSE * usual and float(np.mean((steps == 0) & differ)) > _SHARING
-    return step / 1e9 if even and coarse else 0.0
+    lasts = np.diff(np.flatnonzero(np.append(True, steps > 0)), append=len(header)).max()
+    stuck = (lasts - 2) * usual > step
+    return step / 1e9 if even and coarse and not stuck else 0.0
 
 
 def _filled_in(header: IntArray, log: IntArray) -> bool:

@@ -183,3 +183,13 @@ def test_messages_that_are_sent_again_are_not_rounded() -> None:
         np.ones((len(measured), 1), dtype=np.bool_), (None,),
     )  # fmt: skip
     assert rounding(table) == 0.0
+
+
+def test_a_stamp_that_is_stuck_for_a_while_is_not_rounded() -> None:
+    received = 5_000_000 * np.arange(600)
+    measured = np.where((received > 10**9) & (received < 1_500_000_000), 10**9, received)
+    table = TopicColumns(
+        "/joint_states", "sensor_msgs/msg/JointState", (), received, None, measured,
+        np.sin(1e-9 * received)[:, np.newaxis], np.ones((600, 1), dtype=np.bool_), (None,),
+    )  # fmt: skip
+    assert rounding(table) == 0.0
