@@ -337,9 +337,7 @@ def mapped_sequence(
     """
     own = with_namespace(experiment, robot, recording.topics)
     straight = frozenset() if spec is None else straight_signals(spec, own.signals)
-    mapped = map_recording(
-        recording, own, name=name, start=start, end=end, straight=straight, steady=True
-    )
+    mapped = map_recording(recording, own, name=name, start=start, end=end, straight=straight)
     return mapped if spec is None else with_turned_commands(mapped, spec)
 
 

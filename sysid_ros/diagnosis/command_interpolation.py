@@ -233,7 +233,9 @@ def _compared(
             if methods is None:
                 continue
             told = replace(one, methods=methods)
-            yield replace(told, dates=_dates(fit, whole, recordings, told))
+            with suppress(SysidError):  # what methods leave is known all the same
+                told = replace(told, dates=_dates(fit, whole, recordings, told))
+            yield told
 
 
 def _dates(

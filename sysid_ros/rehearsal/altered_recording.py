@@ -170,7 +170,7 @@ def retell(
     """
     path = locate_bag(bag, experiment_file=experiment.path, data_dir=data_dir)
     with open_recording(path, msg_paths=message_paths_of(experiment)) as recording:
-        mapped = map_recording(recording, experiment, name=bag, steady=True)
+        mapped = map_recording(recording, experiment, name=bag)
         wanted = WantedFields.of(recording, experiment)
         changes: dict[str, list[Change]] = {}
         for signal, numbers in zip(experiment.signals, wanted.numbers, strict=True):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,9 +16,12 @@ from robot_to_try import PLAN, hidden, of_text
 from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 
 from sysid_ros.dataset import load_dataset
-from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.diagnosis import FindingKind, check_experiment, command_interpolation
+from sysid_ros.diagnosis.fits import InterpolationScores
+from sysid_ros.errors import DataError
 from sysid_ros.experiment import Experiment, load_experiment
 from sysid_ros.proposal import propose
+from sysid_ros.recording.mapping import Interpolation
 from sysid_ros.rehearsal import Controller, generate
 
 TOPIC = "/position_controller/commands"
@@ -83,3 +87,30 @@ def test_commands_that_scatter_on_their_way_are_dated_by_their_even_rate(tmp_pat
 
 def test_commands_that_are_sent_unevenly_are_dated_as_received(tmp_path: Path) -> None:
     assert clocks(proposed(tmp_path, jitter=5e-4)) == {""}
+
+
+def test_dates_that_cannot_be_compared_leave_what_methods_explain(monkeypatch) -> None:
+    scores = InterpolationScores({"zoh": np.ones(8), "linear": np.full(8, 2.0)}, {})
+
+    class Fit:
+        def compared(self, *_: object) -> InterpolationScores:
+            return scores
+
+    def failing(*_: object) -> None:
+        raise DataError("the model cannot follow what is dated otherwise")
+
+    nothing = {"mapped_recordings": {}, "_joined": None, "_params": None, "_others": []}
+    for name, result in nothing.items():
+        monkeypatch.setattr(command_interpolation, name, lambda *_, result=result: result)
+    monkeypatch.setattr(command_interpolation.RecordedFit, "of", lambda *_: Fit())
+    monkeypatch.setattr(command_interpolation, "_dates", failing)
+    topics = [
+        command_interpolation.CommandSampling(name, ("m",), 0.02, Interpolation.HOLD)
+        for name in ("/a", "/b")
+    ]
+    sequences = SimpleNamespace(sequence_name=(), spec=None)
+    told = [*command_interpolation._compared(None, sequences, None, topics)]
+    assert [(one.topic, one.methods, one.dates) for one in told] == [
+        ("/a", scores, None),
+        ("/b", scores, None),
+    ]

@@ -8,8 +8,9 @@ latter. Each window's own part of the Gauss-Newton system tells what it alone as
 that changes is one column more, its own times the window's place on the line, or times one from
 some instant on, beside one for all of that recording, which may differ from the others. The one
 that is surest beyond what windows scatter by is taken first (Liang & Zeger 1986), then the next
-beside it on the same course, as long as they are sure. Few windows scatter by little: a change is
-none that only one or two tell, as of a joint that hardly moves in the others.
+beside it on the same course, as long as they are sure. Few windows scatter by little, by chance: a
+change is none that only one or two tell, as of a joint that hardly moves in the others, and one
+that a few tell has to be surer, by Student's t.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.least_squares import ReducedSystem
@@ -26,6 +28,7 @@ _FEWEST = 8  # windows of a recording, from which on something may change within
 _PART = 4  # windows before an instant at which it changes, and after
 _SURE = 5.0  # standard errors: many parameters are asked, and motion may change along with time
 _SURE_AT_ONCE = 10.0  # the same where many instants are asked as well, and motion may change there
+_CHANCE = 0.02  # that any parameter of a fit seems to change
 _MATTERS = 0.1  # of the value
 # Windows at the least that tell a change, before it and after, counted as equals; of a line, of
 # which those at its ends know most, two of four.
@@ -189,7 +192,8 @@ class _Changes:
     """The changes of some parameters, (c,), over a course."""
 
     change: FloatArray
-    error: FloatArray  # standard error, infinite where too few windows tell
+    # standard error, larger as fewer windows tell it, infinite where too few do
+    error: FloatArray
     offset: FloatArray  # of the value where the course is zero, from its estimate
 
 
@@ -201,6 +205,7 @@ def _changes(own: ReducedSystem, places: Sequence[int], course: _Course) -> _Cha
     hessians, gradients = own.window_hessians, own.window_gradients
     mixed = np.einsum("na,nia->ia", weights, hessians[:, :, chosen])
     between = hessians[:, chosen][:, :, chosen]
+    knows = between[:, range(c), range(c)] * (course.along != 0.0)[:, None]
     between = np.einsum("na,nab,nb->ab", weights, between, weights)
     total = np.block([[own.hessian, mixed], [mixed.T, between]])
     slope = np.append(own.gradient, np.einsum("na,na->a", weights, gradients[:, chosen]))
@@ -218,6 +223,7 @@ def _changes(own: ReducedSystem, places: Sequence[int], course: _Course) -> _Cha
     scores = np.hstack([left, weights * left[:, chosen]]) @ inverse
     error = np.sqrt(np.sum(scores**2, axis=0) * n / max(n - 1.0, 1.0))[k : k + c]
     shares = np.einsum("nic,nic->nc", of_window[:, :, 1:], felt[:, :, 1:])
+    error *= _surer_by(_as_equals(knows), _CHANCE / k, course.sure)
     few = _telling(shares, course.along) < course.telling
     offset = step[places] + (0.0 if course.beside is None else step[k + c :])
     return _Changes(step[k : k + c], np.where(few, np.inf, np.maximum(error, 1e-300)), offset)
@@ -231,8 +237,27 @@ def _telling(shares: FloatArray, along: FloatArray) -> FloatArray:
       along: The sides, by the sign, (n_windows,).
     """
     sides = (np.maximum(shares[side], 0.0) for side in (along < 0.0, along > 0.0))
-    counts = [one.sum(axis=0) ** 2 / np.maximum((one**2).sum(axis=0), 1e-300) for one in sides]
-    return np.asarray(np.minimum(*counts))
+    return np.asarray(np.minimum(*map(_as_equals, sides)))
+
+
+def _as_equals(known: FloatArray) -> FloatArray:
+    """The windows that know something, (n_windows, c), counted as if all knew as much, (c,)."""
+    counts: FloatArray = known.sum(axis=0) ** 2 / np.maximum((known**2).sum(axis=0), 1e-300)
+    return counts
+
+
+def _surer_by(telling: FloatArray, chance: float, sure: float) -> FloatArray:
+    """By how much errors are larger than windows scatter by, since few of them tell, (c,).
+
+    Args:
+      telling: The windows that do, counted as equals, (c,); a value and its change take two.
+      chance: That a change seems sure.
+      sure: The standard errors from which on it does where many tell.
+    """
+    left = np.maximum(telling - 2.0, 1e-3)
+    quantile = scipy.special.stdtrit(left, 1.0 - 0.5 * chance)
+    larger: FloatArray = np.sqrt(telling / left) * np.maximum(quantile / sure, 1.0)
+    return larger
 
 
 def _knows_as_much(own: ReducedSystem, place: int, course: _Course) -> bool:

@@ -143,8 +143,7 @@ def _dated(
 ) -> DatedTopic:
     """One topic by one clock, corrected where asked for; its times are still to be filled in."""
     clock, ns = choose_stamps(columns, wanted, simulation)
-    set_back = bool(np.any(np.diff(columns.log_ns) < 0))
-    stamps = put_in_order(clock, ns, columns.topic, with_recorder=set_back)
+    stamps = put_in_order(clock, ns, columns.topic, columns.log_ns)
     relation = stamp_relation(columns, clock, stamps.ns, columns.log_ns[stamps.rows])
     begins = clock is Clock.HEADER and message_type(columns.msgtype).zero_stamp_is_now
     if relation is None or begins or correction is ClockCorrection.NONE:
@@ -237,8 +236,19 @@ def _check_overlap(dated: Mapping[Source, DatedTopic], lasting: Collection[Sourc
         raise DataError(
             f"the times of {earliest[0]} ({early.clock.value}) end {apart:.6g} s before those of "
             f"{latest[0]} ({late.clock.value}) begin; if both were recorded together, date them "
-            "by the same clock, such as 'clock: receive'"
+            "by the same clock, such as 'clock: receive', or translate their stamps: "
+            "'clock_correction: drift'"
         )
+
+
+def set_forward(dated: DatedRecording) -> str:
+    """The end of a sentence on clocks that were set forward in mid-recording; empty without any."""
+    return "".join(
+        f"; the clock that dates {name} was set forward by {step.size:.4g} s at {at:.4g} s"
+        for (name, _), topic in dated.topics.items()
+        for step in topic.forward
+        for at in topic.seconds(np.array([step.before_ns])).tolist()
+    )
 
 
 def clock_warnings(dated: DatedRecording) -> list[str]:

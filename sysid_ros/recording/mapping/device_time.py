@@ -95,7 +95,7 @@ def _unwrapped(counts: IntArray) -> IntArray:
 
 
 def _rate(counts: IntArray, log_ns: IntArray) -> float:
-    """How many counts are one nanosecond: the median over parts of the recording."""
+    """The counts in one nanosecond: the median over parts of the recording."""
     edges = np.linspace(0, len(counts) - 1, min(_PARTS, len(counts) // 2) + 1).astype(int)
     took = np.maximum(np.diff(log_ns[edges]), 1)
     return float(np.median(np.diff(counts[edges]) / took))

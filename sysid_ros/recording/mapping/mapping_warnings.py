@@ -91,6 +91,11 @@ def _of_topic(topic: TopicQuality) -> list[str]:
             f"{topic.conflicts} messages of {topic.topic} have the stamp of the one before and "
             "other values: do two nodes publish it? The first of each counts."
         )
+    if copies := topic.duplicates - topic.conflicts:
+        found.append(
+            f"{copies} messages of {topic.topic} have the stamp and the values of one before; the "
+            "first of each counts."
+        )
     if topic.backwards:
         found.append(
             f"{topic.backwards} messages of {topic.topic} have a {topic.clock} stamp before "

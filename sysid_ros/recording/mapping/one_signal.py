@@ -66,7 +66,6 @@ def map_signal(
     *,
     whole: bool,
     straight: bool = False,
-    steady: bool = False,
 ) -> MappedSignal:
     """Make one signal and check that it can be used.
 
@@ -79,10 +78,9 @@ def map_signal(
       masked: When the signal does not count [s]. Measurements made then are dropped. Commands
         stay, since a delayed one may reach out of a masked stretch, unless they are no numbers.
       max_gap: Longer intervals [s] without a sample are gaps.
-      whole: Whether this is a whole recording, in which a signal neither stays the same nor is
-        missing for most of the time.
+      whole: Whether this is a whole recording, in which a signal is not missing for most of the
+        time, and of which it is told whether it stays the same.
       straight: Whether it is no angle, whatever it looks like.
-      steady: Whether it may stay the same though, as of a joint that rests in one of several.
 
     Raises:
       DataError: The samples cannot support a fit.
@@ -106,10 +104,7 @@ def map_signal(
     times, raw = _cut(times, raw, kept, held=held, joined=played_back)
     times, raw = _counting(times, raw, masked, where, only_unknown=control)
     lasting = played_back or (held and published_on_change(times, max_gap))
-    check_samples(
-        times, raw, where, constant_allowed=control or not whole or steady,
-        least=1 if lasting else 2,
-    )  # fmt: skip
+    check_samples(times, raw, where, least=1 if lasting else 2)
     gaps = unknown_intervals(
         times, span.start, span.end, max_gap, held=held, masked=masked, lasting=lasting
     )

@@ -145,20 +145,17 @@ def are_measurements(values: FloatArray) -> BoolArray:
     return sane
 
 
-def check_samples(
-    times: FloatArray, values: FloatArray, where: str, *, constant_allowed: bool, least: int
-) -> None:
+def check_samples(times: FloatArray, values: FloatArray, where: str, *, least: int) -> None:
     """Refuse samples that cannot support a fit.
 
     Args:
       times: (n,) s.
       values: (n,) or (n, k) as recorded.
       where: The signal and its source, for messages.
-      constant_allowed: Whether the values may all be equal, as a command's may.
       least: How many there must be; one is enough of a command that stays in force.
 
     Raises:
-      DataError: There are fewer than that, some are no numbers or absurd, or all are equal.
+      DataError: There are fewer than that, or some are no numbers or absurd.
     """
     if len(values) < least:
         instants = f"{len(values)} instant{'s' * (len(values) != 1)}"
@@ -173,8 +170,6 @@ def check_samples(
             f"{where} {is_bad} {len(bad)} of {len(values)} samples, "
             f"first at {times[bad[0]]:.3f} s ({first})"
         )
-    if not constant_allowed and (refusal := steady_signal(values, where)):
-        raise DataError(refusal)
 
 
 def steady_signal(values: FloatArray, where: str) -> str:

@@ -18,7 +18,13 @@ import numpy as np
 
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.recording.bags import Recording, TopicTypes, read_columns
-from sysid_ros.recording.mapping.dating import DatedRecording, Source, date_topics, source_of
+from sysid_ros.recording.mapping.dating import (
+    DatedRecording,
+    Source,
+    date_topics,
+    set_forward,
+    source_of,
+)
 from sysid_ros.recording.mapping.gaps import silences
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording
 from sysid_ros.recording.mapping.mapping_settings import (
@@ -52,7 +58,6 @@ def map_recording(
     start: float | None = None,
     end: float | None = None,
     straight: Collection[str] = (),
-    steady: bool = False,
 ) -> MappedRecording:
     """Read the mapped fields of a recording as signals of the model.
 
@@ -67,15 +72,14 @@ def map_recording(
         which act later where they are delayed.
       end: Samples at or after this instant [s] are left out.
       straight: Names of measured signals that are no angles, of which some tell one turn only.
-      steady: Whether what was measured may stay the same, as of joints that move in others.
 
     Returns:
       The signals, each at its own instants.
 
     Raises:
       BagError: The bag is damaged or lacks a topic or its definition.
-      DataError: A field is not in the message, empty, constant or not a number; there are fewer
-        than two samples; the clocks have nothing in common; the signals never count; or commands
+      DataError: A field is not in the message, empty or not a number; there are fewer than two
+        samples; the clocks have nothing in common; the signals never count; or commands
         are missing for most of the recording.
     """
     try:
@@ -92,7 +96,6 @@ def map_recording(
         end=end,
         promised={topic: recording.topics[topic].promised for topic in columns},
         straight=straight,
-        steady=steady,
     )
     odd = tuple(f"{name}: {text}" for text in recording.warnings)
     return replace(mapped, input_hash=recording.sha256(), warnings=(*odd, *mapped.warnings))
@@ -130,7 +133,6 @@ def map_columns(
     start_ns: int | None = None,
     whole: bool = True,
     straight: Collection[str] = (),
-    steady: bool = False,
 ) -> MappedRecording:
     """Make signals of the model of what was read from a recording; see :func:`map_recording`.
 
@@ -143,9 +145,8 @@ def map_columns(
       promised: How many messages the bag promises by topic, where it does.
       start_ns: Epoch nanoseconds of t = 0, where it is not the first stamp.
       whole: Whether this is a whole recording. Of a moment, nothing is said about its quality, and
-        a signal may be constant or missing.
+        a signal may be missing.
       straight: As for :func:`map_recording`.
-      steady: As for :func:`map_recording`.
 
     Returns:
       The signals, without a hash of the bag.
@@ -165,13 +166,14 @@ def map_columns(
             for signal in signals
         ]
         topics = [dated.topics[source_of(signal, clock)] for signal in signals]
-        read = partial(
-            map_signal, used=used, span=span, max_gap=max_gap, whole=whole, steady=steady
-        )
-        mapped = [
-            read(signal, parts, topic, masked=out, straight=signal.name in straight)
-            for signal, parts, topic, out in zip(signals, numbers, topics, masked, strict=True)
-        ]
+        read = partial(map_signal, used=used, span=span, max_gap=max_gap, whole=whole)
+        try:
+            mapped = [
+                read(signal, parts, topic, masked=out, straight=signal.name in straight)
+                for signal, parts, topic, out in zip(signals, numbers, topics, masked, strict=True)
+            ]
+        except DataError as error:
+            raise DataError(f"{error}{set_forward(dated)}") from error
     except (BagError, DataError) as error:
         raise type(error)(f"{name}: {error}") from error
     masked = [within(out, span.start, span.end) for out in masked]

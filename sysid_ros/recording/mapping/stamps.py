@@ -32,6 +32,7 @@ _FEW = 20  # messages, of which nothing is said
 _SHARING = 0.02  # of the messages, that share a stamp where stamps are rounded, and ...
 _COARSE = 0.3  # ... of the interval between messages, that the stamps' step has at least
 _EVEN = 0.5  # of that interval, by which others differ: two nodes' messages come in pairs
+_TOGETHER = 0.5  # of a step back of stamps, that receipt goes back by with them
 _DAY_NS = 86_400 * 1_000_000_000
 
 
@@ -120,7 +121,8 @@ def rounding(columns: TopicColumns) -> float:
     """The step [s] to which a driver rounds its header stamps, so that messages share one; else 0.
 
     Messages of one node come evenly, those of two that share a clock's stamps do not. One that is
-    sent again, under the stamp of when it was measured, says the same.
+    sent again, under the stamp of when it was measured, says the same; and a stamp that stands
+    still for longer than the step is stuck.
     """
     header = columns.header_ns
     if header is None or len(header) < _FEW:
@@ -132,7 +134,9 @@ def rounding(columns: TopicColumns) -> float:
     both = columns.present[1:] & columns.present[:-1]
     differ = np.any(both & (columns.values[1:] != columns.values[:-1]), axis=1)
     coarse = step > _COARSE * usual and float(np.mean((steps == 0) & differ)) > _SHARING
-    return step / 1e9 if even and coarse else 0.0
+    lasts = np.diff(np.flatnonzero(np.append(True, steps > 0)), append=len(header)).max()
+    stuck = (lasts - 2) * usual > step
+    return step / 1e9 if even and coarse and not stuck else 0.0
 
 
 def _filled_in(header: IntArray, log: IntArray) -> bool:
@@ -156,7 +160,7 @@ def _starting_now(
 
 
 def put_in_order(
-    clock: Clock, stamps: IntArray, topic: str, *, with_recorder: bool = False
+    clock: Clock, stamps: IntArray, topic: str, received: IntArray | None = None
 ) -> Stamps:
     """Sort stamps.
 
@@ -164,7 +168,7 @@ def put_in_order(
       clock: The clock they come from.
       stamps: (n,) nanoseconds in the order of receipt, n >= 1.
       topic: Where they come from, for messages.
-      with_recorder: Whether the recorder's clock was set back where they jump back.
+      received: (n,) times of receipt [ns], which may jump back with them.
 
     Raises:
       DataError: They jump back by more than a second: the clock was set, or a simulation started
@@ -177,6 +181,9 @@ def put_in_order(
     steps = np.diff(given)
     if len(steps) and steps.min() < -LARGEST_DISORDER_NS:
         at = int(np.argmin(steps))
+        with_recorder = received is not None and (
+            np.diff(received[is_set])[at] < _TOGETHER * steps[at]
+        )
         why = (
             "and the recorder's clock with them: what came before and after lies upon each other, "
             "which nothing splits; record again while no clock is set"

@@ -115,7 +115,7 @@ def topic_quality(
 
 
 def _steps_back(topic: DatedTopic, used: tuple[float, float]) -> list[float]:
-    """How far stamps lie before those received before them [s], where any of that is used."""
+    """The steps back from one stamp to that received after it [s], where any of that is used."""
     ns = topic.stamps.as_received
     back = np.flatnonzero(np.diff(ns) < 0)
     steps = zip(
@@ -125,7 +125,7 @@ def _steps_back(topic: DatedTopic, used: tuple[float, float]) -> list[float]:
 
 
 def _steps_forward(topic: DatedTopic, used: tuple[float, float]) -> list[tuple[float, float]]:
-    """By how much the clock was set forward, and when [s], where both sides are used."""
+    """The steps forward of the clock and their instants [s], where both sides are used."""
     return [
         (step.size, last)
         for step in topic.forward

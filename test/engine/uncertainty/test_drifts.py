@@ -10,7 +10,7 @@ import pytest
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import ReducedSystem
-from sysid_ros.engine.uncertainty import drifts
+from sysid_ros.engine.uncertainty import Drift, drifts
 
 WINDOWS, ROWS = 40, 60
 VALUES = np.array([0.6, 1.5, 0.1])
@@ -131,3 +131,29 @@ def test_numbers_are_those_of_all_parameters() -> None:
     told = system(np.array([0.0, 0.5, 0.0]))
     (found,) = drifts(told, np.array([1, 2]), VALUES[1:], RECORDINGS, STARTS)
     assert found.place == 1
+
+
+def few_moves(seed: int, change: float) -> tuple[Drift, ...]:
+    """Eighteen parameters, each told by eight of twelve windows that scatter by a tenth."""
+    random = np.random.default_rng(seed)
+    windows, many = 12, 18
+    starts = np.arange(windows, dtype=float)
+    moved = np.full((windows, many), 1e-3)
+    for j in range(many):
+        moved[random.choice(windows, 8, replace=False), j] = 1.0
+    columns = moved[:, None, :] * random.normal(size=(windows, 30, many))
+    own = 0.1 * random.normal(size=(windows, many))
+    own[:, 0] += change * (starts / np.ptp(starts) - 0.5)
+    left = np.einsum("wri,wi->wr", columns, own) + 0.05 * random.normal(size=(windows, 30))
+    hessians = np.einsum("wri,wrj->wij", columns, columns)
+    optimum = np.linalg.solve(hessians.sum(0), np.einsum("wri,wr->i", columns, left))
+    gradients = -np.einsum("wri,wr->wi", columns, left - columns @ optimum)
+    told = ReducedSystem(hessians.sum(0), gradients.sum(0), hessians, gradients)
+    return drifts(told, np.arange(many), np.ones(many), ["one"] * windows, starts)
+
+
+def test_a_few_windows_scatter_by_little_by_chance() -> None:
+    told = [few_moves(seed, change=0.0) for seed in range(30)]
+    assert sum(map(bool, told)) <= 1
+    sure = [few_moves(seed, change=3.0) for seed in range(10)]
+    assert sum(any(one.place == 0 for one in found) for found in sure) == 5, "all with both sides"

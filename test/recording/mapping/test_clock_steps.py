@@ -12,6 +12,7 @@ import pytest
 from mapped_signals import COMMAND, SHOULDER, mapped
 
 from sysid_ros.dataset import unusable
+from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping import doubts_of
 from sysid_ros.recording.mapping.clock_steps import steps_forward
 
@@ -86,3 +87,23 @@ def test_a_clock_that_is_set_with_the_recorders_is_told_by_one_that_is_not() -> 
     assert found["camera"] == ()
     (step,) = found["robot"]
     assert step.size == pytest.approx(2.0)
+
+
+def test_where_a_set_clock_leaves_too_little_that_is_why(arm, write_bag) -> None:
+    """As where a time zone's summer begins."""
+    for entry in arm[75:]:
+        if entry.topic == "/joint_states":
+            entry.message.header.stamp.sec += 3600
+    with pytest.raises(DataError) as error:
+        mapped(write_bag(arm), COMMAND, SHOULDER)
+    said = str(error.value)
+    assert "is known for only" in said
+    assert "; the clock that dates /joint_states was set forward by 3600 s at 0.49 s" in said
+
+
+def test_copies_of_messages_are_counted_and_said(arm, write_bag) -> None:
+    states = [replace(one, log_ns=one.log_ns + 10) for one in arm if one.topic == "/joint_states"]
+    result = mapped(write_bag(sorted([*arm, *states], key=lambda one: one.log_ns)), SHOULDER)
+    assert doubts_of(result.quality) == ()
+    said = "100 messages of /joint_states have the stamp and the values of one before"
+    assert any(said in one for one in result.warnings)

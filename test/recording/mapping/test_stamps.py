@@ -93,6 +93,18 @@ def test_stamps_that_jump_back_are_refused_not_sorted() -> None:
         put_in_order(Clock.HEADER, stamps, "/a")
 
 
+@pytest.mark.parametrize("at", [20, 50])
+def test_the_recorders_clock_was_set_with_stamps_only_where_both_jump(at: int) -> None:
+    """Elsewhere a message that was received early says nothing about that."""
+    stamps = 10**17 + np.arange(100) * 10**8
+    received = stamps + 10**6
+    received[at:] -= 4 * 10**9
+    stamps[50:] -= 4 * 10**9
+    with pytest.raises(DataError) as error:
+        put_in_order(Clock.HEADER, stamps, "/a", received)
+    assert ("recover BAG --split" in str(error.value)) == (at == 20)
+
+
 def test_stamps_that_were_not_yet_set() -> None:
     stamps = 10**18 + np.arange(10)
     stamps[[0, 4]] = 0
@@ -169,5 +181,15 @@ def test_messages_that_are_sent_again_are_not_rounded() -> None:
         "/joint_states", "sensor_msgs/msg/JointState", (), 10_000_000 * np.arange(300), None,
         measured, np.sin(1e-9 * measured)[:, np.newaxis],
         np.ones((len(measured), 1), dtype=np.bool_), (None,),
+    )  # fmt: skip
+    assert rounding(table) == 0.0
+
+
+def test_a_stamp_that_is_stuck_for_a_while_is_not_rounded() -> None:
+    received = 5_000_000 * np.arange(600)
+    measured = np.where((received > 10**9) & (received < 1_500_000_000), 10**9, received)
+    table = TopicColumns(
+        "/joint_states", "sensor_msgs/msg/JointState", (), received, None, measured,
+        np.sin(1e-9 * received)[:, np.newaxis], np.ones((600, 1), dtype=np.bool_), (None,),
     )  # fmt: skip
     assert rounding(table) == 0.0
