@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where a controller holds the robot, as its topic ``controller_state`` tells."""
+"""The place where a controller holds the robot, as its topic ``controller_state`` tells it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class HeldReference:
 
     @property
     def position(self) -> FloatArray | None:
-        """What it commands (n,); ``None`` where it has not told of late."""
+        """Its command (n,); ``None`` where it has not told one of late."""
         return self._position if self._now() - self._told < _OLD else None
 
     def problem(self) -> str:

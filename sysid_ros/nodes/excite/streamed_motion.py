@@ -81,17 +81,18 @@ class StreamedMotion:
         Raises:
           ExcitationError: The motion would leave the limits.
         """
-        held = self._commanded()
-        if held is not None and np.all(np.abs(position - held) <= self._settings.tolerance):
-            position = held
+        position = self._held_at(position)
         self._motion = self._planned(self._settings.streamed(reference, position, speed))
         self._alone = True
         self._sent = self._now()
         return np.asarray(self._motion.last)
 
-    def _commanded(self) -> FloatArray | None:
-        """Return the command (n,) that the robot obeys; ``None`` where that is not known."""
-        return self._held if self._alone else None
+    def _held_at(self, position: FloatArray) -> FloatArray:
+        """The command (n,) that holds a robot at ``position``, (n,), as far as that is known."""
+        held = self._held if self._alone else None
+        if held is None or np.any(np.abs(position - held) > self._settings.tolerance):
+            return position
+        return held
 
     def _planned(self, motion: Motion) -> Any:
         """Return the player of a planned motion."""

@@ -43,9 +43,9 @@ class TrajectoryMotion(StreamedMotion):
         """Return the reason why a motion must not begin; empty if it may."""
         return super().obstacle() or self._controller.problem()
 
-    def _commanded(self) -> FloatArray | None:
+    def _held_at(self, position: FloatArray) -> FloatArray:
         told = self._controller.position
-        return super()._commanded() if told is None else told
+        return super()._held_at(position) if told is None else told
 
     def misdated(self, offset: float | None) -> str:
         """Say that the robot's clock is another; empty if it is not.
