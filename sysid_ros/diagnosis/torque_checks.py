@@ -11,6 +11,7 @@ millinewton metres, not a heavier robot, and a tenth on every joint are motor cu
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,7 +32,11 @@ from sysid_ros.diagnosis.evidence import (
     torque_grounds,
 )
 from sysid_ros.diagnosis.fits import Misfit, body_torques, other_gravity, own_torques
-from sysid_ros.diagnosis.torque_mistakes import rival_of_mounting, torque_explanations
+from sysid_ros.diagnosis.torque_mistakes import (
+    rival_of_mounting,
+    torque_explanations,
+    torque_offset,
+)
 
 MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
 _VISIBLE = 0.1  # share of the torques that is unexplained where another gravity is looked for
@@ -64,10 +69,12 @@ def torque_findings(state: CheckedState) -> list[Finding]:
             continue
         if not explanations:
             break
+        recorded = state.recorded
         for best in explanations:
             state.repair(best.change)
             if not state.declared.explains(best.change, best.size):
-                found.append(_beside(state.finding(best, torque_grounds(best)), best, turned))
+                rivals = _beside(best, turned, torque_offset(recorded, test, best))
+                found.append(_with_rivals(state.finding(best, torque_grounds(best)), rivals))
     return found + unit_of_torques(state)
 
 
@@ -83,18 +90,25 @@ def _other_gravity(state: CheckedState, test: Dynamics) -> Turned | None:
     return None if seen is None else Turned(seen[0], before.share, seen[1].share)
 
 
-def _beside(finding: Finding, best: Explanation, turned: Turned | None) -> Finding:
-    """Name the mounting beside an offset that explains as much.
+def _beside(best: Explanation, turned: Turned | None, torque: Explanation | None) -> list[str]:
+    """What explains as much as the zero of a joint's sensor.
 
-    A zero of a joint's sensor turns what hangs on it, which can look alike.
+    That turns what hangs on it: another mounting can look alike, and so can a constant torque.
     """
-    if turned is None or best.change.kind is not FindingKind.OFFSET:
-        return finding
-    if DECISIVE * turned.after**2 > best.after**2:
-        return finding
+    most = best.after**2 / DECISIVE if best.change.kind is FindingKind.OFFSET else 0.0
+    told = []
+    if turned is not None and turned.after**2 <= most:
+        told.append(f"the robot is not mounted as the model is: {turned.words}")
+    if torque is not None and torque.after**2 <= most:
+        (label,) = torque.change.signals
+        told.append(f"{label!r} is off by {-torque.size:.3g}, as a current may be")
+    return told
+
+
+def _with_rivals(finding: Finding, rivals: Sequence[str]) -> Finding:
     claim, _, grounds = finding.sentence.partition(". ")
-    told = f"{claim}, or the robot is not mounted as the model is: {turned.words}. {grounds}"
-    return replace(finding, sentence=told)
+    told = f"{', or '.join([claim, *rivals])}. {grounds}"
+    return replace(finding, sentence=told) if rivals else finding
 
 
 def unit_of_torques(state: CheckedState) -> list[Finding]:

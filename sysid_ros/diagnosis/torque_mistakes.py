@@ -24,6 +24,7 @@ from sysid_ros.diagnosis.evidence import (
     LAGS,
     Change,
     Explanation,
+    Family,
     FindingKind,
     Recorded,
     Suspects,
@@ -59,6 +60,7 @@ _MOST_TRIED = 6  # hypotheses that are scored at all instants
 _MOST_PAIRED = 3  # of which another mistake is looked for beside
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
 _SMALLEST_OFFSET = 0.04  # rad
+_OFFSETS = (-1.0, -0.5, -0.25, -0.1, 0.1, 0.25, 0.5, 1.0)  # of torque, by its whole span
 _SMALLEST_FACTOR = 1.25
 _SMALLEST_THRUST = 1.5  # factor of one of several thrusts
 _SMALLEST_LAG = 0.004  # s
@@ -191,6 +193,27 @@ def rival_of_mounting(recorded: Recorded, test: Dynamics) -> float:
             seen.append(_Tried(family.change(size), size, misfit))
     found = _exact(test, before, glance, seen)
     return min((one.share for one in found if _accepted(one, before, recorded)), default=1.0)
+
+
+def torque_offset(recorded: Recorded, test: Dynamics, best: Explanation) -> Explanation | None:
+    """The constant torque on the joint whose zero explains best; ``None`` where it has no torque.
+
+    Args:
+      recorded: What was recorded.
+      test: Its test.
+      best: The zero of a joint's position, or what else explains.
+    """
+    own = [
+        label
+        for actuator, label in recorded.efforts.items()
+        if recorded.positions.get(recorded.joint_of(actuator)) in best.change.offset
+    ]
+    if best.change.kind is not FindingKind.OFFSET or len(own) != 1:
+        return None
+    span = float(np.ptp(test.data.value[own[0]]))
+    family = Family(FindingKind.OFFSET, (own[0],), tuple(span * one for one in _OFFSETS))
+    size, misfit = best_of(family, test.misfit, test.misfit(), test.peek)
+    return Explanation(family.change(size), size, best.before, misfit.share)
 
 
 def _suspects(test: Dynamics) -> Suspects:

@@ -378,7 +378,7 @@ def _torque_offsets(
                 high=most,
                 typical=_USUAL_OFFSET * most,
                 on_demand=True,
-                doubt=f"the torque on {joint} seems to have an offset",
+                doubt=f"the torque on {joint} may have an offset, as of a current or a gear",
             )
 
 
