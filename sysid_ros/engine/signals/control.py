@@ -43,7 +43,7 @@ class SignalIntegral:
         # Of the signal behind each sample, the highest power first, without the sample itself.
         self._powers = np.zeros((0, len(self._times)))
         if method == "cubic" and len(steps):
-            powers = smooth_curve(self._times, self._values).powers[:-1]
+            powers = smooth_curve(self._times, self._values).c[:-1]
             self._powers = np.hstack([powers, np.zeros((len(powers), 1))])
         elif not is_held(method):
             self._powers = np.append(np.diff(self._values) / steps, 0.0)[None]

@@ -10,15 +10,17 @@ NaN too, never a bridge. Before the first and after the last sample the signal k
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.signals.splines import Cubics, cubic_powers
 from sysid_ros.errors import SignalError, unknown_name
 from sysid_ros.time_intervals import shortest_gap
+
+if TYPE_CHECKING:
+    from scipy.interpolate import PPoly
 
 InterpolationMethod = Literal["linear", "cubic", "quadratic", "quintic", "zero_order_hold", "zoh"]
 
@@ -65,11 +67,12 @@ def value_at(times: FloatArray, values: FloatArray, at: FloatArray, method: str)
     if is_held(method):
         return values[_previous(times, at)]
     if method == "cubic" and len(times) > 1:
-        return smooth_curve(times, values)(np.clip(at, times[0], times[-1]))
+        curve: FloatArray = smooth_curve(times, values)(np.clip(at, times[0], times[-1]))
+        return curve
     return np.interp(at, times, values)
 
 
-def smooth_curve(times: FloatArray, values: FloatArray) -> Cubics:
+def smooth_curve(times: FloatArray, values: FloatArray) -> PPoly:
     """The cubic spline through samples (n,), two at least: both its derivatives are continuous.
 
     Its ends are such that more samples of the spline itself change nothing ("not-a-knot", de Boor,
@@ -84,8 +87,8 @@ def smooth_curve(times: FloatArray, values: FloatArray) -> Cubics:
     bounds = np.flatnonzero(np.diff(np.concatenate([[True], still, [True]]))).reshape(-1, 2)
     for first, last in bounds[np.diff(bounds)[:, 0] > 1].tolist():  # one step alone is a line
         own = slice(first, last + 1)
-        powers[:, first:last] = cubic_powers(times[own], values[own])
-    return Cubics(times, powers)
+        powers[:, first:last] = scipy.interpolate.CubicSpline(times[own], values[own]).c
+    return scipy.interpolate.PPoly(powers, times)
 
 
 def interpolate_columns(

@@ -5,15 +5,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
-from scipy.interpolate import CubicSpline, make_interp_spline
+from scipy.interpolate import make_interp_spline
 
 from sysid_ros.engine.signals import CubicSlope, Line
-from sysid_ros.engine.signals.splines import Cubics, cubic_powers
 
 
 @pytest.mark.parametrize("count", [4, 5, 6, 17, 400])
@@ -36,25 +32,3 @@ def test_line_goes_through_uneven_samples_and_on(width: int | None) -> None:
     expected = make_interp_spline(times, values, k=1)(at)
     np.testing.assert_allclose(Line(times, values)(at), expected, atol=1e-12)
     assert np.array_equal(Line(times, values)(times), values)
-
-
-@pytest.mark.parametrize("count", [3, 4, 5, 6, 9, 64, 501])
-def test_cubics_through_uneven_samples_are_those_of_scipy(count: int) -> None:
-    random = np.random.default_rng(count)
-    times = np.cumsum(random.uniform(0.2, 2.0, count))
-    values = random.normal(size=count)
-    expected = CubicSpline(times, values)
-    powers = cubic_powers(times, values)
-    assert powers == pytest.approx(expected.c, rel=1e-9, abs=1e-9)
-    at = np.linspace(times[0] - 0.1, times[-1] + 0.1, 300)
-    assert Cubics(times, powers)(at) == pytest.approx(expected(at), rel=1e-9, abs=1e-9)
-
-
-def test_a_smooth_curve_does_without_scipys_interpolation() -> None:
-    told = (
-        "import sys; import numpy as np; from sysid_ros.engine.signals import value_at; "
-        "t = np.arange(9.0); value_at(t, np.sin(t), t + 0.5, 'cubic'); "
-        "print('scipy.interpolate' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", told], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == "False"
