@@ -105,9 +105,8 @@ def check_dataset(
         findings = [*held_out_at_rest(state), *_of_values(state, simulated=simulated)]
         seen = seen or contacts(dataset.whole)
         if simulated:
-            length = seen.window(experiment.windows.length)
-            findings += _simulated(state, apart(dataset.whole, seen), length, on_note)
-            findings = _without_undone(findings)
+            whole, length = apart(dataset.whole, seen), seen.window(experiment.windows.length)
+            findings = _without_undone([*findings, *_simulated(state, whole, length, on_note)])
         findings += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
