@@ -22,6 +22,9 @@ from sysid_ros.arrays import FloatArray, IntArray
 _LEAST = 0.05  # s; from stamp to receipt a message rarely takes longer
 _DECISIVE = 3.0  # times what messages on either side scatter by
 _FEWEST = 20  # messages on either side
+_PACE = 0.5  # of the time that their stamps take, in which messages of a side are received
+_ODD = 2  # messages between, while a clock is being set
+_FAR = 1.0  # percent of the messages of a side, that may be wrong by themselves
 _OFTEN = 5  # times that a clock is set in a recording, at most
 _Name = TypeVar("_Name")
 
@@ -84,14 +87,24 @@ def steps_between(stamps_ns: IntArray, log_ns: IntArray) -> Steps:
     late = (log_ns - stamps_ns) / 1e9
     jumps = np.flatnonzero(np.abs(np.diff(late)) > _LEAST) + 1
     edges = [0, *jumps.tolist(), len(late)]
-    parts = [(low, high) for low, high in pairwise(edges) if high - low >= _FEWEST]
+    parts = [
+        (low, high)
+        for low, high in pairwise(edges)
+        if high - low >= _FEWEST
+        # and not a queue that is emptied at once
+        and log_ns[high - 1] - log_ns[low] > _PACE * (stamps_ns[high - 1] - stamps_ns[low])
+    ]
     of_stamps: list[ClockStep] = []
     of_receipt: list[ClockStep] = []
     for before, after in pairwise(parts):
+        if after[0] - before[1] > _ODD:
+            continue  # it comes and goes
         step = _lasting(late[slice(*before)], late[slice(*after)])
+        if not step or _returns(late, before, after, step):
+            continue
         own, found = (stamps_ns, of_stamps) if step < 0.0 else (log_ns, of_receipt)
         last, first = int(own[before[1] - 1]), int(own[after[0]])
-        if step and first - last > np.median(np.diff(own)) + 0.5e9 * abs(step):
+        if first - last > np.median(np.diff(own)) + 0.5e9 * abs(step):
             found.append(ClockStep(abs(step), last, first))
     often = len(of_stamps) + len(of_receipt) > _OFTEN
     return NO_STEPS if often else Steps(tuple(of_stamps), tuple(of_receipt))
@@ -102,6 +115,20 @@ def _lasting(before: FloatArray, after: FloatArray) -> float:
     step = float(np.median(after) - np.median(before))
     scatter = max(np.percentile(np.abs(one - np.median(one)), 95) for one in (before, after))
     return step if abs(step) > max(_LEAST, _DECISIVE * scatter) else 0.0
+
+
+def _returns(
+    late: FloatArray, before: tuple[int, int], after: tuple[int, int], step: float
+) -> bool:
+    """Return whether messages far from a step are as late as those on its other side.
+
+    Nothing that was held up is later than all that follows, or as much less late than all before.
+    """
+    if step > 0.0:
+        far, near = late[after[0] :], np.median(late[slice(*before)])
+        return bool(np.percentile(far, _FAR) < near + 0.5 * step)
+    far, near = late[: before[1]], np.median(late[slice(*after)])
+    return bool(np.percentile(far, _FAR) < near - 0.5 * step)
 
 
 def _received_within(step: ClockStep, received: IntArray) -> bool:

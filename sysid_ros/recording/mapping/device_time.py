@@ -21,6 +21,7 @@ from sysid_ros.recording.messages import TimeCount, TopicColumns
 _UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000}
 _LEAST_MESSAGES = 20
 _PARTS = 20  # of a recording, of which most run at the clock's rate whatever happens in a few
+_OF_UNIT = 0.3  # of a unit's rate, that a few messages show for another
 _FASTEST = 0.01  # s/s, by which the oscillator of a cheap board is off
 _QUEUED = 0.25  # s, that receipt scatters by at most where messages are dated by it at all
 _SAME_NS = 500_000_000  # from stamp to receipt: no message that a robot is driven by takes longer
@@ -61,13 +62,9 @@ def _translated(columns: TopicColumns, count: TimeCount, used: np.ndarray) -> In
     """The counts of some messages on the recorder's clock, ns."""
     counts, log = _unwrapped(count.values[used]), columns.log_ns[used]
     rate = _rate(counts, log)
-    unit = next((u for u in _UNITS_NS.values() if abs(rate * u - 1.0) < _FASTEST), 0)
+    unit = next((u for u in _UNITS_NS.values() if abs(rate * u - 1.0) < _OF_UNIT), 0)
     if not unit:
-        raise _no_clock(
-            columns,
-            count,
-            f"it goes on by {1e9 * rate:.4g} a second, which is no {'/'.join(_UNITS_NS)}",
-        )
+        raise _other_rate(columns, count, rate)
     ns = counts * unit
     if np.diff(ns).min() < -LARGEST_DISORDER_NS:
         raise _no_clock(columns, count, "it begins anew in mid-recording")
@@ -79,8 +76,11 @@ def _translated(columns: TopicColumns, count: TimeCount, used: np.ndarray) -> In
         raise _no_clock(columns, count, "it was set in mid-recording, or the recorder's clock was")
     translated = relation.corrected(ns, drift=True)
     late = (log - translated) / 1e9
-    if np.percentile(np.abs(late - np.median(late)), 95) > _QUEUED:
+    scatter = float(np.percentile(np.abs(late - np.median(late)), 95))
+    if scatter > _QUEUED:
         raise _no_clock(columns, count, "it does not run evenly, seen from the receipt")
+    if abs(relation.drift) > _FASTEST + 2.0 * scatter / (1e-9 * np.ptp(ns)):
+        raise _other_rate(columns, count, rate)
     return translated
 
 
@@ -99,6 +99,13 @@ def _rate(counts: IntArray, log_ns: IntArray) -> float:
     edges = np.linspace(0, len(counts) - 1, min(_PARTS, len(counts) // 2) + 1).astype(int)
     took = np.maximum(np.diff(log_ns[edges]), 1)
     return float(np.median(np.diff(counts[edges]) / took))
+
+
+def _other_rate(columns: TopicColumns, count: TimeCount, rate: float) -> DataError:
+    units = "/".join(_UNITS_NS)
+    return _no_clock(
+        columns, count, f"it goes on by {1e9 * rate:.4g} a second, which is no {units}"
+    )
 
 
 def _no_clock(columns: TopicColumns, count: TimeCount, why: str) -> DataError:

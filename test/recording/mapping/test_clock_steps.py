@@ -74,6 +74,11 @@ def test_a_recorder_or_topic_that_is_held_up_is_no_clock() -> None:
     stamps = _NOW + _EVERY * np.arange(600)
     queue = stamps, held_up(stamps, queued=True)
     assert steps_forward({"a": queue, "b": queue}) == {"a": (), "b": ()}
+    ends_held_up = held_up(stamps, queued=True)[:225]
+    comes_back = stamps + 500_000 + 400_000_000 * (np.arange(600) // 200 == 1)
+    for log in (ends_held_up, comes_back):
+        both = {"a": (stamps[: len(log)], log), "dated by receipt": (log, log)}
+        assert not any(steps_forward(both).values())
     slower = stamps, held_up(stamps, queued=False)  # a filter that is switched on
     steady = stamps, stamps + 400_000
     assert steps_forward({"slower": slower, "steady": steady}) == {"slower": (), "steady": ()}

@@ -80,6 +80,7 @@ def test_a_count_since_the_epoch_is_taken_as_it_is_but_for_zeros() -> None:
     ("count", "why"),
     [
         (np.arange(2000), "it goes on by 200.1 a second, which is no ns/us/ms"),
+        (_US * 102 // 100, "it goes on by 1.02e.06 a second, which is no ns/us/ms"),
         (np.zeros(2000, dtype=np.int64), "0 messages have it filled in"),
         (1 + np.where(_US < 6_000_000, 2**40 + _US, _US), "it begins anew in mid-recording"),
         (73_000_000 + _US + 150_000 * (_US > 5_000_000), "it was set in mid-recording"),
@@ -95,6 +96,13 @@ def test_a_recorder_that_was_set_is_not_bent_into_a_rate() -> None:
     log = received() + 150_000_000 * (_US > 5_000_000)
     with pytest.raises(DataError, match="or the recorder's clock was"):
         device_stamps(columns(73_000_000 + _US, log))
+
+
+def test_few_messages_show_the_unit_though_receipt_scatters() -> None:
+    """As at the beginning of live estimates."""
+    few, log = 73_000_000 + _US[:40], received()[:40]
+    late = (device_stamps(columns(few, log)) - _SENT[:40] - _LEAST) / 1e9
+    assert np.abs(late).max() < 0.01
 
 
 def test_without_a_count_headers_date_and_else_nothing_does() -> None:
