@@ -58,8 +58,13 @@ class CheckedState:
 
     @property
     def gains_are_open(self) -> bool:
-        """True if all gains that nobody knows are free; else masses are made of these."""
-        names = [str(self.recorded.model.actuator(one).name) for one in self.recorded.guessed]
+        """True if all gains that nobody knows are free; else masses are made of these.
+
+        But for those of joints that are not measured, such as one that stands.
+        """
+        seen = self.recorded
+        shown = [one for one in seen.guessed if seen.positions.keys() & seen.arms(one).keys()]
+        names = [str(seen.model.actuator(one).name) for one in shown]
         return all(self.declared.concern("actuator", name, "kp", "kv") for name in names)
 
     def repair(self, change: Change) -> None:

@@ -187,7 +187,7 @@ def _determined(
 ) -> Proposal:
     """The proposal with the parameters that the recordings determine, and what is left to say."""
     spec, mapping = recorded.spec, recorded.mapping
-    guessed = any(line.kind in SERVOS for line in mapping.lines)
+    guessed = any(line.kind in SERVOS and line.channel.command for line in mapping.lines)
     masses = masses_that_gravity_names(spec, findings)
     repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
     kinds = {one.kind for one in findings}

@@ -196,7 +196,7 @@ def map_robot(
         return _with_servos(spec, plain, channels, orders)
     passive = map_channels(bare.copy().compile(), channels, orders)
     served, mapping = _with_servos(spec, passive, channels, orders)
-    commanded = any(line.kind in SERVOS for line in mapping.lines)
+    commanded = any(line.kind in SERVOS and line.channel.command for line in mapping.lines)
     return (served, mapping) if commanded else (spec, plain)
 
 

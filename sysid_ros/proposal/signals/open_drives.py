@@ -86,18 +86,17 @@ def standing_servos(
     for actuator in range(n_actuators(model)):
         name, joint = str(model.actuator(actuator).name), joint_of(model, actuator)
         plain = is_servo(model, actuator) and model.actuator_gear[actuator, 0] == 1.0
-        if not (name and plain) or name in driven or joint not in standing:
+        if not (name and plain) or name in driven or joint is None or joint not in standing:
             continue
-        channel = standing[joint]
-        places = np.concatenate(channel.values)
+        places = np.concatenate(standing[joint].values)
         low, high = control_range(model, actuator)
         if model.jnt_limited[joint]:
-            low, high = np.maximum(low, model.jnt_range[joint, 0]), model.jnt_range[joint, 1]
+            low = max(low, model.jnt_range[joint, 0])
+            high = min(high, model.jnt_range[joint, 1])
         if low <= places.min() and places.max() <= high:
-            joint_name = str(model.joint(joint).name)
             doubt = (
-                f"{joint_name} stays at {places[0]:.4g} throughout; was it held there, and is it "
-                "measured at all?"
+                f"{model.joint(joint).name} stays at {places[0]:.4g} throughout; was it held "
+                "there, and is it measured at all?"
             )
-            found.append(Line("actuator", name, channel, doubt))
+            found.append(Line("actuator", name, standing[joint], doubt))
     return found

@@ -16,7 +16,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.proposal.signals.actuator_inputs import Assigned, command_lines
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of
-from sysid_ros.proposal.signals.mapping import map_channels
+from sysid_ros.proposal.signals.mapping import map_channels, map_robot
 from sysid_ros.proposal.signals.orders import Order
 
 TIMES = 1e9 + np.arange(0.0, 20.0, 0.01)
@@ -731,6 +731,20 @@ def test_speeds_beside_what_a_base_is_asked_for_have_a_mark(
     assert [asks in one.doubt for one in lines] == [doubted] * 2
 
 
+def with_a_joint_that_stands(place: float) -> list[Channel]:
+    """States of a knee that moves and a hip that stands, and commands of the knee alone."""
+    values, still = motions(1), np.full(len(TIMES), place)
+    states = [
+        Channel("/joint_states", "sensor_msgs/msg/JointState", f"position[{name}]", name,
+                "position", k, False, (TIMES,), (column,))
+        for k, (name, column) in enumerate([("knee", values[:, 0]), ("hip", still)])
+    ]  # fmt: skip
+    return states + [
+        replace(one, command=True, quantity="position")
+        for one in array(values, "/knee_servo/commands")
+    ]
+
+
 @pytest.mark.parametrize(
     ("place", "drive", "told"),
     [
@@ -744,18 +758,27 @@ def test_a_servo_without_a_command_is_told_where_its_joint_stands(
     place: float, drive: str, told: bool
 ) -> None:
     """Else it would go to zero, and the robot would have another shape than it had."""
-    model, values = driven(("knee", "hip"), drive), motions(1)
-    still = np.full(len(TIMES), place)
-    states = [
-        Channel("/joint_states", "sensor_msgs/msg/JointState", f"position[{name}]", name,
-                "position", k, False, (TIMES,), (column,))
-        for k, (name, column) in enumerate([("knee", values[:, 0]), ("hip", still)])
-    ]  # fmt: skip
-    commands = [replace(one, command=True) for one in array(values, "/knee_servo/commands")]
-    found = map_channels(model, [*states, *commands])
+    found = map_channels(driven(("knee", "hip"), drive), with_a_joint_that_stands(place))
     inputs = {line.name: line.channel for line in found.lines if line.kind == "actuator"}
     assert ("hip_servo" in inputs) == told
     assert any("hip" in sentence for sentence in found.unmapped) != told
     if told:
         assert inputs["hip_servo"].field == "position[hip]"
         assert any("hip stays at 0.8" in line.doubt for line in found.lines)
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_joint_that_stands_is_held_beside_servos_that_are_added(asked: bool) -> None:
+    """Else it would swing, and a mass would make up for it; it is no reason to add others."""
+    channels = [one for one in with_a_joint_that_stands(0.8) if asked or not one.command]
+    text = '<motor name="{0}_motor" joint="{0}"/>'
+    bodies = "".join(
+        f'<body><joint name="{n}"/><geom size=".1" mass="1"/></body>' for n in ("knee", "hip")
+    )
+    motors = "".join(map(text.format, ("knee", "hip")))
+    spec = mujoco.MjSpec.from_string(
+        f"<mujoco><worldbody>{bodies}</worldbody><actuator>{motors}</actuator></mujoco>"
+    )
+    _, found = map_robot(spec, channels)
+    servos_of = {line.name: line.channel.field for line in found.lines if line.kind == "servo"}
+    assert servos_of == ({"knee": "data[0]", "hip": "position[hip]"} if asked else {})
