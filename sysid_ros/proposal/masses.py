@@ -118,14 +118,13 @@ def masses_beside_gains(
 
 
 def makes_up_for(one: Candidate, kinds: Collection[FindingKind]) -> bool:
-    """Whether a parameter would take what an integral part, or all masses, contradict it by.
+    """Tell whether a parameter would take up what findings of some kinds say of drives or masses.
 
     One gain of all servos is the other side of all masses.
     """
-    whole = FindingKind.MASSES in kinds and one.name != "*"
-    return (one.on_demand and (whole or FindingKind.INTEGRAL in kinds)) or (
-        whole and one.attribute == "mass"
-    )
+    masses = FindingKind.MASSES in kinds and one.name != "*"
+    drives = FindingKind.INTEGRAL in kinds
+    return (one.on_demand and (masses or drives)) or (masses and one.attribute == "mass")
 
 
 def mass_candidate(name: str, mass: float, doubt: str = "") -> Candidate:

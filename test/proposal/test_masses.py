@@ -11,7 +11,12 @@ import mujoco
 import pytest
 
 from sysid_ros.diagnosis import Finding, FindingKind
-from sysid_ros.proposal.masses import masses, masses_that_gravity_names
+from sysid_ros.proposal.masses import (
+    makes_up_for,
+    mass_candidate,
+    masses,
+    masses_that_gravity_names,
+)
 
 LINK = """<body name="{0}" pos="0 0 .1"><joint name="j{0}" axis="0 1 0"/>
   <geom type="capsule" fromto="0 0 0 0 0 .1" size=".03" mass="{1}"/>"""
@@ -91,3 +96,16 @@ def test_what_thrusts_carry_has_its_centre_free_across_them(turned: str, across:
     mass, *centre = masses(model, (), free=True)
     assert [one.attribute for one in (mass, *centre)] == ["mass", *across]
     assert all(one.on_demand and one.doubt for one in centre)
+
+
+def test_beside_masses_that_are_all_off_nothing_takes_their_place_but_one_gain_of_all() -> None:
+    """A tool's mass and a single gain were free, a quarter and 1.6 times the truth."""
+    tool = mass_candidate("b1", 1.2)
+    gain = replace(tool, element="actuator", name="s1", attribute="kp", on_demand=True)
+    every, armature = replace(gain, name="*"), replace(tool, attribute="armature")
+    for kind, taken in (
+        (FindingKind.MASSES, [True, True, False, False]),
+        (FindingKind.INTEGRAL, [False, True, True, False]),
+        (FindingKind.GRAVITY, [False, False, False, False]),
+    ):
+        assert [makes_up_for(one, {kind}) for one in (tool, gain, every, armature)] == taken

@@ -145,12 +145,7 @@ def resolve(path: FieldPath, root: Group, data: bytes = b"") -> Number | Absent:
                 f"field {path.text!r}: "
                 + unknown_name(f"field of {group.msgtype}", step.field, group.fields)
             )
-        node = group.fields[name]
-        if isinstance(step.element, Owner):
-            other = _of_another(path, step.element, group, data)
-            node = node if other is None else other
-        else:
-            node = _select(path, step, node, scopes)
+        node = _select(path, step, group.fields[name], scopes, data)
         if isinstance(node, Absent):
             return node
         last = position == len(path.steps) - 1
@@ -169,7 +164,7 @@ def owners(path: FieldPath, root: Group) -> list[Number]:
 
 
 def _of_another(path: FieldPath, asked: Owner, group: Group, data: bytes) -> Absent | None:
-    """Why a message is not of the one that is asked for; ``None`` if it is."""
+    """The reason why a message is not of the one that is asked for; ``None`` if it is."""
     node = group.fields.get(asked.field)
     if not isinstance(node, Number) or node.dtype[1] not in "iu" or len(path.steps) > 1:
         raise DataError(
@@ -196,10 +191,14 @@ def _own_texts(item: Group) -> list[str]:
     return [node.value for node in item.fields.values() if isinstance(node, Text)]
 
 
-def _select(path: FieldPath, step: Step, node: Node, scopes: list[Group]) -> Node | Absent:
+def _select(
+    path: FieldPath, step: Step, node: Node, scopes: list[Group], data: bytes
+) -> Node | Absent:
     """Pick the element that a step names."""
     if step.element is None:
         return node
+    if isinstance(step.element, Owner):
+        return _of_another(path, step.element, scopes[-1], data) or node
     if isinstance(node, TextArray):
         raise DataError(f"field {path.text!r}: {step.field} is text, not numbers")
     if not isinstance(node, (NumberArray, GroupArray)):

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whose numbers a message has, where each is of one motor and says which by a number of its own.
+"""Owners of the numbers of messages that are of one motor each, and say which by an id.
 
 Drivers of motors on one bus publish what each of them answers on one topic: ``motor_id`` and
 ``position``. Such a number is read as ``position[motor_id=3]``.
@@ -27,7 +27,7 @@ _MOST = 64  # on one bus; what counts further is a counter
 
 @dataclass(frozen=True, order=True)
 class Owner:
-    """Whose numbers a message has: a field beside them has this value."""
+    """The motor whose numbers a message has: a field beside them has this value."""
 
     field: str
     value: int
@@ -42,7 +42,7 @@ def whose(number: Number, data: bytes) -> int:
 
 
 def owner_of(root: Group, data: bytes) -> Owner | None:
-    """Whose numbers a message may have, as the first number called an id says, if there is one."""
+    """The owner of a message's numbers, as the first of them called an id says, if there is one."""
     for name, node in root.fields.items():
         if _CALLED.fullmatch(name) and isinstance(node, Number) and node.dtype[1] in "iu":
             return Owner(name, whose(node, data))
