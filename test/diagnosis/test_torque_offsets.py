@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A constant torque looks like the zero of a joint that carries a weight; both are named."""
+"""A constant torque looks like the zero of a joint that carries a weight; it is named beside it."""
 
 from __future__ import annotations
 
