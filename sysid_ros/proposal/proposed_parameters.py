@@ -366,7 +366,8 @@ def _torque_offsets(
 ) -> Iterator[Candidate]:
     """Constant torques: currents have offsets, and gears are not symmetric."""
     scales = joint_scales(model)
-    driven = {joint_of(model, model.actuator(name).id) for name in forces} - {None}
+    actuators = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name) for name in forces]
+    driven = {joint_of(model, actuator) for actuator in actuators if actuator >= 0}
     for joint in [name for name in joints if model.joint(name).id in driven]:
         if model_value(spec, "joint", joint, "torque_offset") == 0.0:  # none beside a spring
             most = rounded(scales[joint].most("frictionloss", 0.0))
