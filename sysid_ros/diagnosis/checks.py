@@ -91,7 +91,7 @@ def check_dataset(
     """
     if simulated is None:
         simulated = FIT_METHODS[experiment.fit.method].simulates
-    state = CheckedState.of(experiment, dataset)
+    state, length = CheckedState.of(experiment, dataset), experiment.windows.length
     with single_blas_thread():
         if stood := at_rest(state):
             on_note(f"nothing is simulated, as {_kinds(stood)} may look like anything: {_AGAIN}")
@@ -105,8 +105,8 @@ def check_dataset(
         findings = [*held_out_at_rest(state), *_of_values(state, simulated=simulated)]
         seen = seen or contacts(dataset.whole)
         if simulated:
-            whole, length = apart(dataset.whole, seen), seen.window(experiment.windows.length)
-            findings = _without_undone([*findings, *_simulated(state, whole, length, on_note)])
+            findings += _simulated(state, apart(dataset.whole, seen), length, on_note)
+            findings = _without_undone(findings)
         findings += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)

@@ -13,15 +13,7 @@ import numpy as np
 import pytest
 from arm_recording import ArmRecording, arm_model, simulate, write_experiment, wrong_model
 
-from sysid_ros.dataset import load_dataset
-from sysid_ros.diagnosis import (
-    Contacts,
-    Finding,
-    FindingKind,
-    check_dataset,
-    check_experiment,
-    checks,
-)
+from sysid_ros.diagnosis import Finding, FindingKind, check_experiment, checks
 from sysid_ros.diagnosis.checks import _without_undone
 from sysid_ros.experiment import load_experiment, with_overrides
 
@@ -272,22 +264,3 @@ def test_reversed_axes_hide_no_contradicting_messages(
     truth = arm_model(1, 1)
     file = write_experiment(tmp_path, truth, simulate(truth, 1, duration=5.0))
     assert check_experiment(load_experiment(file), None) == (reversed_axes, twice)
-
-
-def test_windows_that_repairs_are_tried_on_are_short_where_bodies_touch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lengths: list[float | None] = []
-
-    def no_repairs(*given: object) -> list[object]:
-        lengths.append(given[3])  # type: ignore[arg-type]
-        return []
-
-    monkeypatch.setattr(checks, "simulated_explanations", no_repairs)
-    truth = arm_model(0, 1)
-    file = write_experiment(tmp_path, truth, simulate(truth, 0))
-    experiment = with_overrides(load_experiment(file), ["windows.length=1.0"])
-    dataset = load_dataset(experiment, None)
-    for touching in ({}, {("hand", "table"): 0.5}):
-        check_dataset(experiment, dataset, simulated=True, seen=Contacts(touching=touching))
-    assert lengths == [1.0, 0.4]
