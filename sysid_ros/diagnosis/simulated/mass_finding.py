@@ -14,6 +14,11 @@ from sysid_ros.diagnosis.evidence import Finding, FindingKind, freed_mass
 from sysid_ros.diagnosis.fits import Scores
 from sysid_ros.errors import listed
 
+UNTESTED = (
+    "masses are not tested: there are too few windows, the model flies apart in them, or their "
+    "derivatives take too many simulations"
+)
+
 
 def told_mass(
     model: mujoco.MjModel,
@@ -49,6 +54,16 @@ def told_mass(
         (),
         body,
         rivals,
+    )
+
+
+def told_hidden(bodies: Sequence[str]) -> str:
+    """A note of masses that nothing shows; empty without any."""
+    if not bodies:
+        return ""
+    return (
+        f"this motion does not show whether the masses of {listed(list(map(repr, bodies)), 4)} are "
+        "right: half as much again is no more than friction, armatures and delays make up for"
     )
 
 

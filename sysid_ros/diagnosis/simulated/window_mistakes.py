@@ -46,9 +46,9 @@ from sysid_ros.diagnosis.fits import (
     with_names,
     zero_of,
 )
+from sysid_ros.diagnosis.simulated import mass_finding
 from sysid_ros.diagnosis.simulated.all_masses import all_masses_off, common_factor, told_masses
 from sysid_ros.diagnosis.simulated.changed_load import body_of, changed_load
-from sysid_ros.diagnosis.simulated.mass_finding import of_servos, of_zeros, told_mass
 from sysid_ros.diagnosis.simulated.moved_mass import moved_mass, suspected_bodies
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
 from sysid_ros.diagnosis.simulated.tilted_gravity import turned_gravity
@@ -57,7 +57,7 @@ from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.uncertainty import sensor_of
-from sysid_ros.errors import DataError, listed
+from sysid_ros.errors import DataError
 
 _ALIKE = 1.2  # ratio of powers up to which a mass leaves as little as other zeros of commands do
 _LESS = 0.95  # of what is left of a signal that shows a mass, once it is another
@@ -166,7 +166,7 @@ class WindowTest:
 
     def masses_off(self) -> list[Finding]:
         """The mass that is not the model's, if there is one, or all of them by one factor."""
-        if (windows := self._windows) is None:
+        if (windows := self._weighed) is None:
             return []
         usual = _names(self.usual)
         tested = {} if self.springs else self.masses
@@ -187,8 +187,8 @@ class WindowTest:
         zeros = _names(self.zeros)
         if not zeros or not set(zeros).isdisjoint(beside):
             return [self._finding(near[0], "")]
-        rivals = windows.scores(zeros, usual)
-        return [self._finding(near[0], *of_zeros(rivals, [*self.zeros], _ALIKE * off.left))]
+        scores, most = windows.scores(zeros, usual), _ALIKE * off.left
+        return [self._finding(near[0], *mass_finding.of_zeros(scores, [*self.zeros], most))]
 
     def _moved_masses(self, told: Mapping[str, float]) -> list[Finding]:
         """The body that weighs differently and elsewhere, whatever springs do, if there is one.
@@ -196,7 +196,7 @@ class WindowTest:
         Args:
           told: What the one mass that is told leaves of each signal; nothing without one.
         """
-        windows, tested = self._windows, _names(self.masses)
+        windows, tested = self._weighed, _names(self.masses)
         if windows is None or not tested:
             return []
         beside = [*_names(self.usual), *_names(self.zeros)]
@@ -302,17 +302,9 @@ class WindowTest:
         if not self.masses:
             return ""
         if (windows := self._windows) is None:
-            return (
-                "masses are not tested: there are too few windows, the model flies apart in them, "
-                "or their derivatives take too many simulations"
-            )
-        if not (hidden := hidden_masses(windows.scores(_names(self.masses), _names(self.usual)))):
-            return ""
-        bodies = listed([repr(self._body(name)) for name in hidden], 4)
-        return (
-            f"this motion does not show whether the masses of {bodies} are right: half as much "
-            "again is no more than friction, armatures and delays make up for"
-        )
+            return mass_finding.UNTESTED
+        hidden = hidden_masses(windows.scores(_names(self.masses), _names(self.usual)))
+        return mass_finding.told_hidden([self._body(name) for name in hidden])
 
     @cached_property
     def _windows(self) -> WindowScores | None:
@@ -320,11 +312,19 @@ class WindowTest:
         windows = self._linearized()
         if windows is None or windows.settled:
             return windows
-        # A few steps of a fit leave what looks like a mass, or hides one where gains are guesses.
-        off = self.recorded.guessed or self._mass_off(windows)[0] is not None
-        if off or common_factor(windows, self.masses, _names(self.usual)) is not None:
-            return self._linearized(patient=True, begun=windows)
-        return windows
+        off = self._mass_off(windows)[0]
+        if off is None and common_factor(windows, self.masses, _names(self.usual)) is None:
+            return windows
+        # What a few steps of a fit leave may look like a mass, and be gone after a few more.
+        return self._linearized(patient=True, begun=windows)
+
+    @cached_property
+    def _weighed(self) -> WindowScores | None:
+        """The same for masses: at the end of a fit, as steps from guessed gains hide them."""
+        windows = self._windows
+        if windows is None or windows.patient or windows.settled or not self.recorded.guessed:
+            return windows
+        return self._linearized(patient=True, begun=windows)
 
     def _linearized(
         self, *moved: Parameter, patient: bool = False, begun: WindowScores | None = None
@@ -371,10 +371,10 @@ class WindowTest:
         """The finding, with the line that frees the mass."""
         rivals = tuple((self._body(name), 1.0 + step) for name, step in off.others.items())
         known = bool({*self.recorded.servos} - self.recorded.guessed)
-        rival = rival or (of_servos(1.0 + off.step, known=known) if self.zeros else "")
-        joints, body = self._shown(off.felt), self._body(off.name)
-        found = told_mass(self.model, body, (1.0 + off.step, off.reach), joints, rivals, rival)
-        return replace(found, zero=zero)
+        factor, body = 1.0 + off.step, self._body(off.name)
+        rival = rival or (mass_finding.of_servos(factor, known=known) if self.zeros else "")
+        what = (self.model, body, (factor, off.reach), self._shown(off.felt))
+        return replace(mass_finding.told_mass(*what, rivals, rival), zero=zero)
 
     def _shown(self, signals: Sequence[str]) -> tuple[str, ...]:
         """The joints that signals are measured on, or the signals."""
