@@ -38,17 +38,16 @@ from sysid_ros.recording.messages import (
     Owner,
     TextArray,
     TopicColumns,
+    Turns,
     is_asked,
     is_command,
     is_expanded,
     is_goal,
     locate,
     message_type,
-    owner_of,
     parse_field,
     played,
     texts_of,
-    told_apart,
     unit_of,
 )
 
@@ -277,20 +276,19 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
         info, types = recording.topic(topic), recording.types(topic)
         found: dict[str, _Leaf] = {}
         lengths: set[int] = set()
-        owners: set[Owner] = set()
+        turns = Turns()
         began, goals = None, False
         for count, message in enumerate(recording.messages([topic])):
             began = began or message.log_ns
-            new = count < _FIRST or len(message.data) not in lengths or owners
+            new = count < _FIRST or len(message.data) not in lengths or turns.told
             lengths.add(len(message.data))
             if new:
                 tree = locate(message.data, info.msgtype, types, serialization=info.serialization)
-                if (owner := owner_of(tree.root, message.data)) is not None:
-                    owners.add(owner)
+                turns.note(tree.root, message.data)
                 for leaf in _walk(tree.root, "", []):
                     found.setdefault(leaf.field, leaf)
                 goals = goals or is_goal(tree.root, message.data)
-            shared = bool(owners) or info.msgtype.endswith(_SHARED)
+            shared = turns.told or info.msgtype.endswith(_SHARED)
             shared &= message.log_ns < began + _LOOKED_AT
             if (count >= _FIRST - 1 and not shared) or len(found) > _MOST_FIELDS:
                 break
@@ -298,7 +296,7 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
         return []
     if any(field.startswith(_PLAYED) for field in found):  # some messages have several points
         found = {field: leaf for field, leaf in found.items() if not field.startswith(_LAST)}
-    leaves = _by_owner([*found.values()], told_apart(owners))
+    leaves = _by_owner([*found.values()], turns.owners())
     if goals:
         leaves = [replace(leaf, field=leaf.field.replace(_LAST, _PLAYED, 1)) for leaf in leaves]
     return [] if len(found) > _MOST_FIELDS else leaves

@@ -229,6 +229,33 @@ def test_messages_of_one_motor_each_are_an_array_of_all_that_answer(
         assert "position" in found and len(found["position"].values[0]) == 3 * count
 
 
+@pytest.mark.parametrize(
+    ("definition", "ids", "fields"),
+    [
+        ("uint32 seq_id", lambda k: [k], {"seq_id", "position"}),
+        ("uint8 mode_id", lambda k: [k // 30], {"mode_id", "position"}),
+        ("int8 motor_id", lambda k: [k % 2 - 1], {"motor_id", "position"}),
+        (
+            "uint32 seq_id\nuint8 motor_id",
+            lambda k: [k, k % 2],
+            {f"{one}[motor_id={of}]" for one in ("seq_id", "position") for of in (0, 1)},
+        ),
+    ],
+    ids=["counts", "lasts", "below zero", "beside a count"],
+)
+def test_ids_that_count_or_last_are_no_motors(tmp_path: Path, definition, ids, fields) -> None:
+    """Each message would be of a motor of its own."""
+    types, kind = messages.types(), f"can_msgs/msg/{''.join(filter(str.isalpha, definition))}"
+    if kind not in types.types:
+        types.register(get_types_from_msg(f"{definition}\nfloat32 position\n", kind))
+    rows = [
+        ("/reading", kind, int(tick), bytes(types.serialize_cdr(
+            types.types[kind](*ids(number), 0.1 * number), kind)))
+        for number, tick in enumerate(TICKS)
+    ]  # fmt: skip
+    assert read(written(tmp_path, rows), "/reading").keys() == fields
+
+
 def test_letters_of_motors_say_what_they_are(tmp_path: Path) -> None:
     types, kind = messages.types(), "motor_msgs/msg/Motors"
     parts = {"motor_msgs/msg/Motor": "float32 q\nfloat32 dq\nfloat32 tau_est\nfloat32 kp\n"}
