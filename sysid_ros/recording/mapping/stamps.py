@@ -131,9 +131,7 @@ def rounding(columns: TopicColumns) -> float:
     usual = float(np.median(apart))
     even = float(np.percentile(np.abs(apart - usual), 75.0)) < _EVEN * usual
     step = int(np.gcd.reduce(steps))
-    both = columns.present[1:] & columns.present[:-1]
-    differ = np.any(both & (columns.values[1:] != columns.values[:-1]), axis=1)
-    coarse = step > _COARSE * usual and float(np.mean((steps == 0) & differ)) > _SHARING
+    coarse = step > _COARSE * usual and float(np.mean(columns.shares(header))) > _SHARING
     lasts = np.diff(np.flatnonzero(np.append(True, steps > 0)), append=len(header)).max()
     stuck = (lasts - 2) * usual > step
     return step / 1e9 if even and coarse and not stuck else 0.0
