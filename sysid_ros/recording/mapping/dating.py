@@ -303,9 +303,9 @@ def _far_from_receipt(name: str, topic: DatedTopic) -> list[str]:
     delay = 0.0 if topic.relation is None else topic.relation.median
     if abs(delay) <= _SUSPICIOUS_DELAY:
         return []
-    where = "before" if delay > 0.0 else "after"
+    clock, where = topic.stamps.clock.value, "before" if delay > 0.0 else "after"
     return [
-        f"The {topic.stamps.clock.value} stamps of {name} lie {abs(delay):.3g} s {where} their receipt, while "
+        f"The {clock} stamps of {name} lie {abs(delay):.3g} s {where} their receipt, while "
         "other topics are dated by publishing or receipt: if the clocks differ, this will look "
         "like a delay of the robot; 'clock_correction: drift' takes it out."
     ]
