@@ -207,14 +207,14 @@ class _Gathered:
         told = self._msgtype, types, recording.topics[topic].definition
         self._units = [unit_of(leaf.field, *told) for leaf in self.leaves]
         self._series: list[list[tuple[FloatArray, FloatArray]]] = [[] for _ in self.leaves]
-        self._clock = ""
+        self._clocks: set[Clock] = set()  # that tell most of each recording
         self._behind: float | None = None
 
     def add(self, table: TopicColumns, simulation: SimulationTime | None, corrected: bool) -> None:
         """Take what another recording has; stamps are translated where they are to be."""
         clock = telling_clock(table, simulation)
         stamps = choose_stamps(table, clock, simulation)[1]
-        self._clock = self._clock or ("" if clock is Clock.HEADER else clock.value)
+        self._clocks.add(clock)
         relation = stamp_relation(table, Clock.HEADER, stamps, table.log_ns)
         if simulation is None and relation and abs(relation.drift) < FASTEST_CLOCK:
             self._behind = relation.offset if self._behind is None else self._behind
@@ -224,6 +224,9 @@ class _Gathered:
 
     def channels(self) -> Iterator[Channel]:
         """Return those that have values."""
+        only = len(self._clocks) == 1  # a count that one recording lacks would have that refused
+        others = self._clocks - {Clock.HEADER} - (set() if only else {Clock.DEVICE})
+        clock = next((one.value for one in others), "")
         for leaf, series, unit in zip(self.leaves, self._series, self._units, strict=True):
             command = _is_command(self._msgtype, leaf.field, self.topic)
             # As the signals of an experiment; of commands only the topic says what they are.
@@ -241,7 +244,7 @@ class _Gathered:
                     command,
                     tuple(times for times, _ in series),
                     tuple(joined_turns(one)[0] if turns else one for _, one in series),
-                    self._clock,
+                    clock,
                     self._behind,
                     leaf.row,
                     unit,

@@ -229,6 +229,25 @@ def test_messages_of_one_motor_each_are_an_array_of_all_that_answer(
         assert "position" in found and len(found["position"].values[0]) == 3 * count
 
 
+def test_a_count_of_time_dates_a_topic_where_it_does_in_all_recordings(tmp_path: Path) -> None:
+    """A recording in which its clock was set would be refused by what init writes."""
+    types, kind = messages.types(), "can_msgs/msg/Counted"
+    if kind not in types.types:
+        types.register(get_types_from_msg("uint32 time_ms\nfloat32 position\n", kind))
+    bags = []
+    for name, jump in (("even", 0), ("set", 400)):
+        counts = 5000 + TICKS // 1_000_000 + jump * (np.arange(50) > 25)
+        rows = [
+            ("/counted", kind, int(tick), bytes(types.serialize_cdr(
+                types.types[kind](int(count), 0.01 * count), kind)))
+            for tick, count in zip(TICKS, counts, strict=True)
+        ]  # fmt: skip
+        (tmp_path / name).mkdir()
+        bags.append(written(tmp_path / name, rows))
+    for used, clock in ((bags[:1], "device"), (bags[1:], ""), (bags, ""), (bags[::-1], "")):
+        assert {one.clock for one in read_channels(used, ["/counted"])} == {clock}
+
+
 @pytest.mark.parametrize(
     ("definition", "ids", "fields"),
     [
