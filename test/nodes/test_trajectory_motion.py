@@ -135,6 +135,18 @@ def test_a_motion_begins_where_the_controller_holds_the_robot(player, clocks):
     assert "0.5 times" in player.obstacle()
 
 
+def test_what_a_controller_told_on_its_way_is_not_where_it_is_by_now(player, clocks):
+    """It tells its command a few times a second, and another pass begins as one has ended."""
+    for place, begins in ((0.28, 0.28), (0.3, 0.25), (0.3, 0.3), (0.3 + 1e-9, 0.3 + 1e-9)):
+        state = SimpleNamespace(positions=[place])
+        player._controller.observe(
+            SimpleNamespace(joint_names=["a"], reference=state, speed_scaling_factor=0.9999)
+        )
+        assert player.begin(REFERENCE, np.array([0.25]), 1.0).tolist() == [begins]
+        assert not player.obstacle()
+        player._motion = None
+
+
 def test_a_controller_at_rest_is_told_of_rest_from_before_on(player, clocks):
     """It leaves for a first point that is still to come from where its robot is measured."""
     player.begin(REFERENCE, np.zeros(1), 1.0)

@@ -15,6 +15,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sysid_ros.arrays import FloatArray
 
 _OLD = 1.0  # s after which the word of a controller counts no more
+_REST = 1e-6  # rad or m from one word to the next, up to which it holds the robot still
+_WHOLE = 1e-3  # of the speed, by which a controller may be off that plays at all of it
 
 
 class HeldReference:
@@ -32,6 +34,7 @@ class HeldReference:
         self._now = now
         self._told = -np.inf  # s
         self._position: FloatArray | None = None  # (n,)
+        self._rests = True
         self._scaling = 1.0
         try:
             from control_msgs.msg import JointTrajectoryControllerState
@@ -44,12 +47,20 @@ class HeldReference:
 
     @property
     def position(self) -> FloatArray | None:
-        """Its command (n,); ``None`` where it has not told one of late."""
-        return self._position if self._now() - self._told < _OLD else None
+        """Its command (n,); ``None`` where it has not told one of late, or was on its way.
+
+        Where that would be by now its word does not say.
+        """
+        return self._position if self._counts and self._rests else None
+
+    @property
+    def _counts(self) -> bool:
+        return self._now() - self._told < _OLD
 
     def problem(self) -> str:
         """Say that it goes otherwise than trajectories say; empty if it does not."""
-        if self.position is None or self._scaling in (0.0, 1.0):  # 0: older ones leave it out
+        told = self._counts and self._scaling != 0.0  # as older ones leave it out
+        if not told or abs(self._scaling - 1.0) <= _WHOLE:
             return ""
         return (
             f"the controller plays trajectories at {self._scaling:.3g} times their speed "
@@ -66,5 +77,7 @@ class HeldReference:
             return
         held = np.array([by_name[joint] for joint in self._joints])
         if np.all(np.isfinite(held)):  # a controller that was told nothing yet may hold NaN
+            last = self._position if self._counts else None
+            self._rests = last is None or bool(np.all(np.abs(held - last) <= _REST))
             self._told, self._position = self._now(), held
             self._scaling = float(getattr(message, "speed_scaling_factor", 1.0))

@@ -38,17 +38,16 @@ from sysid_ros.recording.messages import (
     Owner,
     TextArray,
     TopicColumns,
+    Turns,
     is_asked,
     is_command,
     is_expanded,
     is_goal,
     locate,
     message_type,
-    owner_of,
     parse_field,
     played,
     texts_of,
-    told_apart,
     unit_of,
 )
 
@@ -208,14 +207,14 @@ class _Gathered:
         told = self._msgtype, types, recording.topics[topic].definition
         self._units = [unit_of(leaf.field, *told) for leaf in self.leaves]
         self._series: list[list[tuple[FloatArray, FloatArray]]] = [[] for _ in self.leaves]
-        self._clock = ""
+        self._clocks: set[Clock] = set()  # that tell most of each recording
         self._behind: float | None = None
 
     def add(self, table: TopicColumns, simulation: SimulationTime | None, corrected: bool) -> None:
         """Take what another recording has; stamps are translated where they are to be."""
         clock = telling_clock(table, simulation)
         stamps = choose_stamps(table, clock, simulation)[1]
-        self._clock = self._clock or ("" if clock is Clock.HEADER else clock.value)
+        self._clocks.add(clock)
         relation = stamp_relation(table, Clock.HEADER, stamps, table.log_ns)
         if simulation is None and relation and abs(relation.drift) < FASTEST_CLOCK:
             self._behind = relation.offset if self._behind is None else self._behind
@@ -225,6 +224,9 @@ class _Gathered:
 
     def channels(self) -> Iterator[Channel]:
         """Return those that have values."""
+        only = len(self._clocks) == 1  # a count that one recording lacks would have that refused
+        others = self._clocks - {Clock.HEADER} - (set() if only else {Clock.DEVICE})
+        clock = next((one.value for one in others), "")
         for leaf, series, unit in zip(self.leaves, self._series, self._units, strict=True):
             command = _is_command(self._msgtype, leaf.field, self.topic)
             # As the signals of an experiment; of commands only the topic says what they are.
@@ -242,7 +244,7 @@ class _Gathered:
                     command,
                     tuple(times for times, _ in series),
                     tuple(joined_turns(one)[0] if turns else one for _, one in series),
-                    self._clock,
+                    clock,
                     self._behind,
                     leaf.row,
                     unit,
@@ -277,20 +279,19 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
         info, types = recording.topic(topic), recording.types(topic)
         found: dict[str, _Leaf] = {}
         lengths: set[int] = set()
-        owners: set[Owner] = set()
+        turns = Turns()
         began, goals = None, False
         for count, message in enumerate(recording.messages([topic])):
             began = began or message.log_ns
-            new = count < _FIRST or len(message.data) not in lengths or owners
+            new = count < _FIRST or len(message.data) not in lengths or turns.told
             lengths.add(len(message.data))
             if new:
                 tree = locate(message.data, info.msgtype, types, serialization=info.serialization)
-                if (owner := owner_of(tree.root, message.data)) is not None:
-                    owners.add(owner)
+                turns.note(tree.root, message.data)
                 for leaf in _walk(tree.root, "", []):
                     found.setdefault(leaf.field, leaf)
                 goals = goals or is_goal(tree.root, message.data)
-            shared = bool(owners) or info.msgtype.endswith(_SHARED)
+            shared = turns.told or info.msgtype.endswith(_SHARED)
             shared &= message.log_ns < began + _LOOKED_AT
             if (count >= _FIRST - 1 and not shared) or len(found) > _MOST_FIELDS:
                 break
@@ -298,7 +299,7 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
         return []
     if any(field.startswith(_PLAYED) for field in found):  # some messages have several points
         found = {field: leaf for field, leaf in found.items() if not field.startswith(_LAST)}
-    leaves = _by_owner([*found.values()], told_apart(owners))
+    leaves = _by_owner([*found.values()], turns.owners())
     if goals:
         leaves = [replace(leaf, field=leaf.field.replace(_LAST, _PLAYED, 1)) for leaf in leaves]
     return [] if len(found) > _MOST_FIELDS else leaves

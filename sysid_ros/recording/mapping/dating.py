@@ -30,6 +30,7 @@ _SUSPICIOUS_DRIFT = 0.005  # s over a whole recording, of one topic's clock agai
 _AT_ONCE_NS = 1_000_000_000  # within which a recorder begins to hear all topics
 _SUSPICIOUS_DELAY = 0.05  # s; from stamp to receipt a message rarely takes longer
 _LONGEST_DELAY = 0.5  # s; none that a robot is driven by takes longer
+_SENDERS = {Clock.HEADER, Clock.DEVICE}  # which count in their own clocks
 
 
 @dataclass(frozen=True)
@@ -264,8 +265,8 @@ def clock_warnings(dated: DatedRecording) -> list[str]:
             found.append(
                 f"{topic.stamps.unset} messages of {name} have a stamp of zero and were left out."
             )
-        mixed = used != {Clock.HEADER} and Clock.SIMULATION not in used
-        if topic.stamps.clock is Clock.HEADER and mixed and not topic.corrected:
+        mixed = not used <= _SENDERS and Clock.SIMULATION not in used
+        if topic.stamps.clock in _SENDERS and mixed and not topic.corrected:
             found += _far_from_receipt(name, topic)
         if topic.stamps.clock is Clock.SIMULATION and wanted is not Clock.SIMULATION:
             found.append(
@@ -298,27 +299,27 @@ def differing_clocks(offsets: Mapping[str, float]) -> str:
 
 
 def _far_from_receipt(name: str, topic: DatedTopic) -> list[str]:
-    """Say that header stamps are far from their receipt, if they are."""
+    """Say that a sender's stamps are far from their receipt, if they are."""
     delay = 0.0 if topic.relation is None else topic.relation.median
     if abs(delay) <= _SUSPICIOUS_DELAY:
         return []
-    where = "before" if delay > 0.0 else "after"
+    clock, where = topic.stamps.clock.value, "before" if delay > 0.0 else "after"
     return [
-        f"The header stamps of {name} lie {abs(delay):.3g} s {where} their receipt, while "
+        f"The {clock} stamps of {name} lie {abs(delay):.3g} s {where} their receipt, while "
         "other topics are dated by publishing or receipt: if the clocks differ, this will look "
         "like a delay of the robot; 'clock_correction: drift' takes it out."
     ]
 
 
 def _apart(dated: DatedRecording) -> list[str]:
-    """Say which topics' header stamps come from clocks that differ or run apart.
+    """Say which topics' stamps come from senders' clocks that differ or run apart.
 
     Where both are a simulation's, which goes on as quickly as it can, their receipt tells nothing.
     """
     headers = {
         name: (topic.relation, float(topic.times[-1]))
         for (name, _), topic in dated.topics.items()
-        if topic.stamps.clock is Clock.HEADER and topic.relation and not topic.corrected
+        if topic.stamps.clock in _SENDERS and topic.relation and not topic.corrected
     }
     found = []
     for (first, (one, length)), (second, (other, _)) in combinations(headers.items(), 2):
@@ -328,7 +329,7 @@ def _apart(dated: DatedRecording) -> list[str]:
         grown = (other.drift - one.drift) * length
         if abs(offset) > _SUSPICIOUS_DELAY or abs(grown) > _SUSPICIOUS_DRIFT:
             found.append(
-                f"The headers of {first} and {second} are {abs(offset):.3g} s apart, seen from "
+                f"The stamps of {first} and {second} are {abs(offset):.3g} s apart, seen from "
                 f"their receipt, and move {abs(grown) * 1e3:.3g} ms over the recording: unless one "
                 "is processed that much longer before it is sent, their clocks differ, and "
                 "'clock_correction: drift' puts both on the recorder's."

@@ -26,6 +26,7 @@ _FASTEST = 0.01  # s/s, by which the oscillator of a cheap board is off
 _QUEUED = 0.25  # s, that receipt scatters by at most where messages are dated by it at all
 _SAME_NS = 500_000_000  # from stamp to receipt: no message that a robot is driven by takes longer
 _WRAPS = (16, 32)  # bits, at which counts begin anew
+_SHARING = 0.02  # of the messages, that may have the count of the one before and other values
 
 
 def device_stamps(columns: TopicColumns) -> IntArray:
@@ -51,6 +52,9 @@ def device_stamps(columns: TopicColumns) -> IntArray:
             "'clock: receive'"
         )
     filled_in = count.values != 0
+    sharing = np.count_nonzero(filled_in[1:] & columns.shares(count.values))
+    if sharing > _SHARING * len(log):
+        raise _no_clock(columns, count, f"{sharing} messages share one with that before")
     if np.count_nonzero(filled_in) < _LEAST_MESSAGES:
         raise _no_clock(columns, count, f"{np.count_nonzero(filled_in)} messages have it filled in")
     stamps = np.zeros(len(log), dtype=np.int64)

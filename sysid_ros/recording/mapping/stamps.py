@@ -122,7 +122,7 @@ def rounding(columns: TopicColumns) -> float:
 
     Messages of one node come evenly, those of two that share a clock's stamps do not. One that is
     sent again, under the stamp of when it was measured, says the same; and a stamp that stands
-    still for longer than the step is stuck.
+    still for longer than the step is stuck, which says nothing of the others.
     """
     header = columns.header_ns
     if header is None or len(header) < _FEW:
@@ -131,12 +131,11 @@ def rounding(columns: TopicColumns) -> float:
     usual = float(np.median(apart))
     even = float(np.percentile(np.abs(apart - usual), 75.0)) < _EVEN * usual
     step = int(np.gcd.reduce(steps))
-    both = columns.present[1:] & columns.present[:-1]
-    differ = np.any(both & (columns.values[1:] != columns.values[:-1]), axis=1)
-    coarse = step > _COARSE * usual and float(np.mean((steps == 0) & differ)) > _SHARING
-    lasts = np.diff(np.flatnonzero(np.append(True, steps > 0)), append=len(header)).max()
-    stuck = (lasts - 2) * usual > step
-    return step / 1e9 if even and coarse and not stuck else 0.0
+    first = np.append(True, steps > 0)  # of the messages that share a stamp
+    lasts = np.diff(np.flatnonzero(first), append=len(header))[np.cumsum(first) - 1]
+    sharing = columns.shares(header) & ((lasts[1:] - 2) * usual <= step)
+    coarse = step > _COARSE * usual and float(np.mean(sharing)) > _SHARING
+    return step / 1e9 if even and coarse else 0.0
 
 
 def _filled_in(header: IntArray, log: IntArray) -> bool:

@@ -10,7 +10,6 @@ Drivers of motors on one bus publish what each of them answers on one topic: ``m
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
     from sysid_ros.recording.messages.message_tree import Group
 
 _CALLED = re.compile("(.+_)?id")
-_MOST = 64  # on one bus; what counts further is a counter
+_MOST = 64  # on one bus
+_TURNS = 2  # of each
 
 
 @dataclass(frozen=True, order=True)
@@ -41,14 +41,34 @@ def whose(number: Number, data: bytes) -> int:
     return int(np.frombuffer(data, number.dtype, 1, number.offset)[0])
 
 
-def owner_of(root: Group, data: bytes) -> Owner | None:
-    """The owner of a message's numbers, as the first of them called an id says, if there is one."""
-    for name, node in root.fields.items():
-        if _CALLED.fullmatch(name) and isinstance(node, Number) and node.dtype[1] in "iu":
-            return Owner(name, whose(node, data))
-    return None
+class Turns:
+    """What ids of a topic's messages say in turn, from the first message on.
 
+    Motors on a bus answer again and again; counts never come back, and modes last.
+    """
 
-def told_apart(owners: Collection[Owner]) -> list[Owner]:
-    """Owners in order, if a topic has several, and not so many that they are counted."""
-    return sorted(owners) if 1 < len(owners) <= _MOST else []
+    def __init__(self) -> None:
+        """Know of no message yet."""
+        self._courses: dict[str, list[int]] = {}  # by field, in order, each but the repeated ones
+
+    @property
+    def told(self) -> bool:
+        """True if a message had an id that may be an owner's."""
+        return bool(self._courses)
+
+    def note(self, root: Group, data: bytes) -> None:
+        """Take the ids of the next message."""
+        for name, node in root.fields.items():
+            if _CALLED.fullmatch(name) and isinstance(node, Number) and node.dtype[1] in "iu":
+                course, value = self._courses.setdefault(name, []), whose(node, data)
+                if course[-1:] != [value]:
+                    course.append(value)
+
+    def owners(self) -> list[Owner]:
+        """Those that the first such field tells apart, in order; empty where none does."""
+        for name, course in self._courses.items():
+            values = sorted(set(course))
+            in_turn = len(course) >= _TURNS * len(values)
+            if in_turn and 1 < len(values) <= _MOST and values[0] >= 0:
+                return [Owner(name, value) for value in values]
+        return []

@@ -229,6 +229,52 @@ def test_messages_of_one_motor_each_are_an_array_of_all_that_answer(
         assert "position" in found and len(found["position"].values[0]) == 3 * count
 
 
+def test_a_count_of_time_dates_a_topic_where_it_does_in_all_recordings(tmp_path: Path) -> None:
+    """A recording in which its clock was set would be refused by what init writes."""
+    types, kind = messages.types(), "can_msgs/msg/Counted"
+    if kind not in types.types:
+        types.register(get_types_from_msg("uint32 time_ms\nfloat32 position\n", kind))
+    bags = []
+    for name, jump in (("even", 0), ("set", 400)):
+        counts = 5000 + TICKS // 1_000_000 + jump * (np.arange(50) > 25)
+        rows = [
+            ("/counted", kind, int(tick), bytes(types.serialize_cdr(
+                types.types[kind](int(count), 0.01 * count), kind)))
+            for tick, count in zip(TICKS, counts, strict=True)
+        ]  # fmt: skip
+        (tmp_path / name).mkdir()
+        bags.append(written(tmp_path / name, rows))
+    for used, clock in ((bags[:1], "device"), (bags[1:], ""), (bags, ""), (bags[::-1], "")):
+        assert {one.clock for one in read_channels(used, ["/counted"])} == {clock}
+
+
+@pytest.mark.parametrize(
+    ("definition", "ids", "fields"),
+    [
+        ("uint32 seq_id", lambda k: [k], {"seq_id", "position"}),
+        ("uint8 mode_id", lambda k: [k // 30], {"mode_id", "position"}),
+        ("int8 motor_id", lambda k: [k % 2 - 1], {"motor_id", "position"}),
+        (
+            "uint32 seq_id\nuint8 motor_id",
+            lambda k: [k, k % 2],
+            {f"{one}[motor_id={of}]" for one in ("seq_id", "position") for of in (0, 1)},
+        ),
+    ],
+    ids=["counts", "lasts", "below zero", "beside a count"],
+)
+def test_ids_that_count_or_last_are_no_motors(tmp_path: Path, definition, ids, fields) -> None:
+    """Each message would be of a motor of its own."""
+    types, kind = messages.types(), f"can_msgs/msg/{''.join(filter(str.isalpha, definition))}"
+    if kind not in types.types:
+        types.register(get_types_from_msg(f"{definition}\nfloat32 position\n", kind))
+    rows = [
+        ("/reading", kind, int(tick), bytes(types.serialize_cdr(
+            types.types[kind](*ids(number), 0.1 * number), kind)))
+        for number, tick in enumerate(TICKS)
+    ]  # fmt: skip
+    assert read(written(tmp_path, rows), "/reading").keys() == fields
+
+
 def test_letters_of_motors_say_what_they_are(tmp_path: Path) -> None:
     types, kind = messages.types(), "motor_msgs/msg/Motors"
     parts = {"motor_msgs/msg/Motor": "float32 q\nfloat32 dq\nfloat32 tau_est\nfloat32 kp\n"}

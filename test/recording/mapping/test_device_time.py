@@ -17,6 +17,7 @@ from sysid_ros.errors import DataError
 from sysid_ros.experiment.experiment_schema import SignalConfig
 from sysid_ros.recording.bags import open_recording
 from sysid_ros.recording.mapping import map_recording, telling_clock
+from sysid_ros.recording.mapping.dating import clock_warnings, date_topics
 from sysid_ros.recording.mapping.device_time import device_stamps
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.mapping.stamps import choose_stamps
@@ -92,6 +93,20 @@ def test_what_is_no_clock_is_refused(count, why: str) -> None:
     assert telling_clock(columns(count)) is Clock.HEADER
 
 
+@pytest.mark.parametrize(("tick", "told"), [(4_000, True), (20_000, False)])
+def test_counts_that_messages_share_date_none(tick: int, told: bool) -> None:
+    """Most would be left out, as copies, or two nodes be suspected."""
+    values = np.sin(1e-5 * _US)[:, None]
+    count = TimeCount("time_us", 73_000_000 + _US // tick * tick)
+    coarse = replace(columns(None), values=values, present=values < 2.0, count=count)
+    assert (telling_clock(coarse) is Clock.DEVICE) == told
+    if not told:
+        with pytest.raises(DataError, match="1500 messages share one with that before"):
+            device_stamps(coarse)
+        repeated = replace(coarse, values=np.sin(1e-5 * count.values)[:, None])
+        assert telling_clock(repeated) is Clock.DEVICE
+
+
 def test_a_recorder_that_was_set_is_not_bent_into_a_rate() -> None:
     log = received() + 150_000_000 * (_US > 5_000_000)
     with pytest.raises(DataError, match="or the recorder's clock was"):
@@ -152,3 +167,15 @@ def test_signals_are_dated_by_the_count(tmp_path) -> None:
     assert by_count.warnings == ()
     told = "own count of time, 'timestamp'; 'clock: device' dates its signals by that"
     assert any(told in one for one in by_receipt.warnings)
+
+
+def test_a_count_since_the_epoch_may_be_off_as_headers_may() -> None:
+    early = columns((_SENT - 300_000_000) // 1000)
+    others = replace(columns(None), topic="/commands")
+    signals = [
+        SignalConfig(SignalKind.SENSOR, "x", one.topic, "x", clock=clock)
+        for one, clock in ((early, Clock.DEVICE), (others, Clock.RECEIVE))
+    ]
+    dated = date_topics({"/imu": early, "/commands": others}, signals, [], Clock.HEADER)
+    (warning,) = clock_warnings(dated)
+    assert "device stamps of /imu lie 0.307 s before their receipt" in warning

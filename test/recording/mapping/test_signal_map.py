@@ -255,7 +255,7 @@ def test_stamps_of_two_computers_are_brought_together_on_request(
     path = write_bag(entries)
     plain = mapped(path, SHOULDER, marker)
     (warning,) = plain.warnings
-    assert "headers of /joint_states and /camera are 0.3 s apart" in warning
+    assert "stamps of /joint_states and /camera are 0.3 s apart" in warning
     assert plain.quality[1].clock_offset == pytest.approx(-0.2995, abs=1e-3)
     message = refused(path, SHOULDER, marker, clock_correction=ClockCorrection.DRIFT)
     assert "which is no drift" in message, "a hundredth is no clock"

@@ -193,3 +193,15 @@ def test_a_stamp_that_is_stuck_for_a_while_is_not_rounded() -> None:
         np.sin(1e-9 * received)[:, np.newaxis], np.ones((600, 1), dtype=np.bool_), (None,),
     )  # fmt: skip
     assert rounding(table) == 0.0
+
+
+def test_stamps_stay_rounded_where_one_is_stuck_once() -> None:
+    """A driver that was held up reads what came meanwhile at once."""
+    received = 1_000_000 * np.arange(2000)
+    measured = received // 10_000_000 * 10_000_000
+    measured[1000:1025] = measured[1024]
+    table = TopicColumns(
+        "/joint_states", "sensor_msgs/msg/JointState", (), received, None, measured,
+        np.sin(1e-8 * received)[:, np.newaxis], np.ones((2000, 1), dtype=np.bool_), (None,),
+    )  # fmt: skip
+    assert rounding(table) == pytest.approx(0.01)
