@@ -93,7 +93,7 @@ def _other_gravity(state: CheckedState, test: Dynamics) -> Turned | None:
 def _beside(best: Explanation, turned: Turned | None, torque: Explanation | None) -> list[str]:
     """The rivals of a joint's zero, which explain as much.
 
-    That turns what hangs on it: another mounting can look alike, and so can a constant torque.
+    A zero turns what hangs on the joint: another mounting can look alike, and so can a constant torque.
     """
     most = best.after**2 / DECISIVE if best.change.kind is FindingKind.OFFSET else 0.0
     told = []
