@@ -15,6 +15,7 @@ from sysid_ros.dataset import unusable
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping import doubts_of
 from sysid_ros.recording.mapping.clock_steps import steps_forward
+from sysid_ros.recording.mapping.gaps import silences
 
 _STEP = 300_000_000
 _NOW = 1_700_000_000_000_000_000
@@ -104,6 +105,15 @@ def test_where_a_set_clock_leaves_too_little_that_is_why(arm, write_bag) -> None
     said = str(error.value)
     assert "is known for only" in said
     assert "; the clock that dates /joint_states was set forward by 3600 s at 0.49 s" in said
+
+
+def test_topics_that_are_sent_together_are_seldom_silent() -> None:
+    """Five times a second, a millisecond apart."""
+    states = np.arange(0.0, 20.0, 0.2)
+    states[50:] += 2.0
+    for topics in ([states], [states, states + 0.001], [states, states + 0.001, states[:1]]):
+        ((begin, end),) = silences(topics, 0.1)
+        assert (begin, end) == pytest.approx((9.8, 12.0), abs=2e-3)
 
 
 def test_copies_of_messages_are_counted_and_said(arm, write_bag) -> None:
