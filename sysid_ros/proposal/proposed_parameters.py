@@ -362,11 +362,12 @@ def _biases(
 
 
 def _torque_offsets(
-    spec: mujoco.MjSpec, model: mujoco.MjModel, joints: Collection[str], forces: Iterable[str]
+    spec: mujoco.MjSpec, model: mujoco.MjModel, joints: Collection[str], forces: Collection[str]
 ) -> Iterator[Candidate]:
     """Constant torques: currents have offsets, and gears are not symmetric."""
     scales = joint_scales(model)
-    driven = {joint_of(model, model.actuator(name).id) for name in forces} - {None}
+    own = [k for k in range(n_actuators(model)) if str(model.actuator(k).name) in forces]
+    driven = {joint_of(model, k) for k in own}
     for joint in [name for name in joints if model.joint(name).id in driven]:
         if model_value(spec, "joint", joint, "torque_offset") == 0.0:  # none beside a spring
             most = rounded(scales[joint].most("frictionloss", 0.0))
