@@ -107,6 +107,19 @@ def test_where_a_set_clock_leaves_too_little_that_is_why(arm, write_bag) -> None
     assert "; the clock that dates /joint_states was set forward by 3600 s at 0.49 s" in said
 
 
+def test_as_many_steps_as_there_are_seconds_are_looked_at_without_reading_all_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A driver whose clock goes to and fro, for as long as one may record."""
+    read, plain = [0], np.percentile
+    monkeypatch.setattr(np, "percentile", lambda x, q: read.append(len(x)) or plain(x, q))
+    stamps = _NOW + _EVERY * np.arange(100_000)
+    log = stamps + 500_000 + 60_000_000
+    found = steps_forward({"a": (stamps + 60_000_000 * (np.arange(100_000) // 25 % 2), log)})
+    assert found == {"a": ()}
+    assert 4000 * 50 < sum(read) < 100 * len(stamps)
+
+
 def test_topics_that_are_sent_together_are_seldom_silent() -> None:
     """Five times a second, a millisecond apart."""
     states = np.arange(0.0, 20.0, 0.2)
