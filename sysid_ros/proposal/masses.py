@@ -120,11 +120,11 @@ def masses_beside_gains(
 def makes_up_for(one: Candidate, kinds: Collection[FindingKind]) -> bool:
     """Tell whether a parameter would take up what findings of some kinds say of drives or masses.
 
-    One gain of all servos is the other side of all masses.
+    One gain of all servos is the other side of all masses. Where torques are known, masses are free
+    without being asked for: they are the answer, in whose place others would be bent.
     """
     masses = FindingKind.MASSES in kinds and one.name != "*"
-    drives = FindingKind.INTEGRAL in kinds
-    return (one.on_demand and (masses or drives)) or (masses and one.attribute == "mass")
+    return one.on_demand and (masses or FindingKind.INTEGRAL in kinds)
 
 
 def mass_candidate(name: str, mass: float, doubt: str = "") -> Candidate:

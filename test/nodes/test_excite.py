@@ -214,6 +214,11 @@ def test_a_robot_that_somebody_moves_is_not_begun_with(
     monkeypatch.setattr(excite, "_now", lambda: clock[0])
     monkeypatch.setattr(excite._motion, "obstacle", lambda: "")
     monkeypatch.setattr(type(excite._motion), "heard", True)
+    said = list[str]()
+    log = SimpleNamespace(
+        error=said.append, info=said.append, repeated_warning=lambda text, period: said.append(text)
+    )
+    monkeypatch.setattr(excite_node, "log_of", lambda node: log)
     excite._armed = True
 
     def at(time: float, shoulder: float) -> None:
@@ -226,6 +231,7 @@ def test_a_robot_that_somebody_moves_is_not_begun_with(
     excite._armed = True
     excite._watch()
     assert not excite._motion.moves and excite._armed
+    assert said[-1].startswith("waiting: joint 'shoulder' moves")
     for step in range(4, 8):
         at(0.1 * step, 0.15)
     excite._watch()

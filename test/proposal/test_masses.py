@@ -99,13 +99,16 @@ def test_what_thrusts_carry_has_its_centre_free_across_them(turned: str, across:
 
 
 def test_beside_masses_that_are_all_off_nothing_takes_their_place_but_one_gain_of_all() -> None:
-    """A tool's mass and a single gain were free, a quarter and 1.6 times the truth."""
-    tool = mass_candidate("b1", 1.2)
-    gain = replace(tool, element="actuator", name="s1", attribute="kp", on_demand=True)
-    every, armature = replace(gain, name="*"), replace(tool, attribute="armature")
+    """A tool's mass and a single gain were free, a quarter and 1.6 times the truth.
+
+    Those of a robot whose torques are known stay free: centres of mass took their place.
+    """
+    tool, link = mass_candidate("b1", 1.2, "the payload counts"), mass_candidate("b1", 1.2)
+    gain = replace(tool, element="actuator", name="s1", attribute="kp")
+    every = replace(gain, name="*")
     for kind, taken in (
         (FindingKind.MASSES, [True, True, False, False]),
-        (FindingKind.INTEGRAL, [False, True, True, False]),
+        (FindingKind.INTEGRAL, [True, True, True, False]),
         (FindingKind.GRAVITY, [False, False, False, False]),
     ):
-        assert [makes_up_for(one, {kind}) for one in (tool, gain, every, armature)] == taken
+        assert [makes_up_for(one, {kind}) for one in (tool, gain, every, link)] == taken

@@ -204,9 +204,12 @@ class Excite(Node):
             self._stop(others)
             return
         # What may still be on its way is waited for; anything else refuses the start for good.
-        may_begin = self._motion.heard and self._controller.settled and not self._unrest()
+        may_begin = self._motion.heard and self._controller.settled
         if self._armed and self._state == "ready" and may_begin:
-            self._begin()
+            if unrest := self._unrest():
+                log_of(self).repeated_warning(f"waiting: {unrest}", period=5.0)
+            else:
+                self._begin()
 
     def _look_at_driver(self) -> None:
         """Forget what the robot was told last where its driver has not heard it."""

@@ -43,6 +43,7 @@ from sysid_ros.recording.messages import (
     is_command,
     is_expanded,
     is_goal,
+    is_reported,
     locate,
     message_type,
     parse_field,
@@ -75,7 +76,6 @@ _USUAL = {
     "feedback_dot": "velocity", "output": "effort",
 }  # fmt: skip
 _PLAYED, _LAST = f"points[{EVERY}]", "points[-1]"
-_REPORTED = re.compile("(state|feedback|telemetry|measurement)s?|status|measured")
 _SKIPPED = ("header", "layout", "stamp", "covariance", "time_from_start")
 
 
@@ -253,8 +253,7 @@ class _Gathered:
 
 def _is_command(msgtype: str, field: str, topic: str) -> bool:
     """Tell whether a field asks for something; nothing does on a topic that is called a state."""
-    own = topic.lower().rpartition("/")[2]
-    reported = any(map(_REPORTED.fullmatch, re.split(r"[_\d]+", own))) and not is_asked(topic)
+    reported = is_reported(topic) and not is_asked(topic)
     untold = not message_type(msgtype).measured  # by the type
     return is_command(msgtype, field, topic) and not (untold and reported)
 

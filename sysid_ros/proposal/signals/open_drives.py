@@ -77,11 +77,15 @@ def standing_servos(
 ) -> list[Line]:
     """Lines that tell servos without an input the places at which their joints stand.
 
+    None beside sensors of torque, which drive the robot only where no actuator's input is known.
+
     Args:
       model: The compiled model.
       standing: The measured position of joints that never move, by joint.
-      told: Lines of actuators that have an input.
+      told: Lines of what drives the model.
     """
+    if any(line.kind == "sensor" for line in told):
+        return []
     driven, found = {line.name for line in told if line.kind == "actuator"}, []
     for actuator in range(n_actuators(model)):
         name, joint = str(model.actuator(actuator).name), joint_of(model, actuator)

@@ -25,6 +25,7 @@ _FEWEST = 20  # messages on either side
 _PACE = 0.5  # of the time that their stamps take, in which messages of a side are received
 _ODD = 2  # messages between, while a clock is being set
 _FAR = 1.0  # percent of the messages of a side, that may be wrong by themselves
+_SEEN = 2000  # of these, which say as much as all do
 _OFTEN = 5  # times that a clock is set in a recording, at most
 _Name = TypeVar("_Name")
 
@@ -126,9 +127,10 @@ def _returns(
     """
     if step > 0.0:
         far, near = late[after[0] :], np.median(late[slice(*before)])
-        return bool(np.percentile(far, _FAR) < near + 0.5 * step)
-    far, near = late[: before[1]], np.median(late[slice(*after)])
-    return bool(np.percentile(far, _FAR) < near - 0.5 * step)
+    else:
+        far, near = late[: before[1]], np.median(late[slice(*after)])
+    least = np.percentile(far[:: -(-len(far) // _SEEN)], _FAR)  # there may be a step a second
+    return bool(least < near + 0.5 * abs(step))
 
 
 def _received_within(step: ClockStep, received: IntArray) -> bool:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def published_on_change(times: FloatArray, max_gap: float) -> bool:
     return not len(intervals) or float(np.mean(intervals <= max_gap)) < _STEADY_SHARE
 
 
-def silences(topics: Iterable[FloatArray], max_gap: float) -> Intervals:
+def silences(topics: Sequence[FloatArray], max_gap: float) -> Intervals:
     """Find where nothing at all was recorded, in which anything may have been said or have moved.
 
     A recorder is held up for as long, or a clock that dates everything is set forward, in which
@@ -38,8 +38,10 @@ def silences(topics: Iterable[FloatArray], max_gap: float) -> Intervals:
       topics: Times of the messages of each, (n,) s.
       max_gap: Longest interval that is bridged [s].
     """
-    times = np.unique(np.concatenate([*topics]))
-    long = np.flatnonzero(np.diff(times) > max(max_gap, shortest_gap(times)))
+    times = np.unique(np.concatenate(topics))
+    # By the quickest topic's interval: messages of several that come together come seldom, too.
+    least = max(max_gap, min(shortest_gap(np.unique(one)) for one in topics))
+    long = np.flatnonzero(np.diff(times) > least)
     return tuple((float(times[k]), float(times[k + 1])) for k in long)
 
 

@@ -177,7 +177,7 @@ def map_columns(
     except (BagError, DataError) as error:
         raise type(error)(f"{name}: {error}") from error
     masked = [within(out, span.start, span.end) for out in masked]
-    silent = silences((topic.times for topic in dated.topics.values()), max_gap)
+    silent = silences([topic.times for topic in dated.topics.values()], max_gap)
     found = MappedRecording(
         name=name,
         start_ns=dated.start_ns,

@@ -31,6 +31,7 @@ from sysid_ros.recording.messages.message_types import (
     HEADER,
     is_asked,
     is_command,
+    is_reported,
     message_type,
     reports_command,
 )

@@ -56,6 +56,7 @@ def _numbers(names: str) -> MessageType:
 
 _ASKED = re.compile("(cmd|command|des|desired|goal|ref|reference|setpoint|target)s?")
 _SPACES = ("commands",)  # of topics that all ask for something
+_REPORTED = re.compile("(state|feedback|telemetry|measurement)s?|status|measured")
 _INPUTS = ("input", "action", "actions")  # an action is a policy's, as LeRobot calls commands
 _CRTK = re.compile("(servo|move)_[jc][a-z]")  # of the collaborative robotics toolkit, as servo_jp
 _COMMANDED = ("reference", "desired", "set_point", "output", "command")
@@ -143,11 +144,18 @@ def is_asked(topic: str) -> bool:
     """Tell whether a topic's own name says that its messages ask for something, as a goal does.
 
     Namespaces say nothing, as a robot may be called ``target_arm``, but for MAVROS's ``setpoint_``
-    and those of commands alone, as of VESC's ``/commands/motor/speed``.
+    and those of commands, as of VESC's ``/commands/motor/speed``, but for what is reported there.
     """
     *spaces, own = topic.lower().split("/")
     asked = _asks(own) or own in _INPUTS or _CRTK.fullmatch(own) is not None
-    return asked or any(s in _SPACES or s.startswith("setpoint_") for s in spaces)
+    below = any(s in _SPACES or s.startswith("setpoint_") for s in spaces)
+    return asked or (below and not is_reported(topic))
+
+
+def is_reported(topic: str) -> bool:
+    """Tell whether a word of a topic's own name says that its messages tell what is, as a state."""
+    own = topic.lower().rpartition("/")[2]
+    return any(map(_REPORTED.fullmatch, re.split(r"[_\d]+", own)))
 
 
 def _asks(name: str) -> bool:

@@ -767,6 +767,18 @@ def test_a_servo_without_a_command_is_told_where_its_joint_stands(
         assert any("hip stays at 0.8" in line.doubt for line in found.lines)
 
 
+def test_a_servo_is_told_nothing_where_measured_torque_drives_the_robot() -> None:
+    """With an input of an actuator no torque would be tested."""
+    channels = [one for one in with_a_joint_that_stands(0.8) if not one.command]
+    efforts = [replace(one, field=f"effort[{one.name}]", quantity="effort") for one in channels]
+    model = driven(("knee", "hip"), '<position name="{0}_servo" joint="{0}" kp="9"/>')
+    lines = map_channels(model, [*channels, *efforts]).lines
+    assert [(line.kind, line.channel.field) for line in lines] == [
+        ("qpos", "position[knee]"),
+        ("sensor", "effort[knee]"),
+    ]
+
+
 @pytest.mark.parametrize("asked", [True, False])
 def test_a_joint_that_stands_is_held_beside_servos_that_are_added(asked: bool) -> None:
     """Else it would swing, and a mass would make up for it; it is no reason to add others."""

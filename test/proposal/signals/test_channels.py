@@ -173,7 +173,8 @@ def test_a_robots_name_makes_its_states_no_commands() -> None:
     for topic in (
         "/target_arm/joint_states", "/goal_robot/imu", "/reference/odom", "/command/joint_states",
         "/mocap/target_1/pose", "/PSM1/measured_js", "/servo_states", "/servo/jp",
-        "/action/joint_states", "/arm/_action/feedback", "/reaction",
+        "/action/joint_states", "/arm/_action/feedback", "/reaction", "/arm/commands/status",
+        "/commands/joint_states",
     ):  # fmt: skip
         assert not is_command(STATE, "position[elbow]", topic), topic
     for topic in (

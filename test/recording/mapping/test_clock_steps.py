@@ -15,6 +15,7 @@ from sysid_ros.dataset import unusable
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping import doubts_of
 from sysid_ros.recording.mapping.clock_steps import steps_forward
+from sysid_ros.recording.mapping.gaps import silences
 
 _STEP = 300_000_000
 _NOW = 1_700_000_000_000_000_000
@@ -104,6 +105,28 @@ def test_where_a_set_clock_leaves_too_little_that_is_why(arm, write_bag) -> None
     said = str(error.value)
     assert "is known for only" in said
     assert "; the clock that dates /joint_states was set forward by 3600 s at 0.49 s" in said
+
+
+def test_as_many_steps_as_there_are_seconds_are_looked_at_without_reading_all_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A driver whose clock goes to and fro, for as long as one may record."""
+    read, plain = [0], np.percentile
+    monkeypatch.setattr(np, "percentile", lambda x, q: read.append(len(x)) or plain(x, q))
+    stamps = _NOW + _EVERY * np.arange(100_000)
+    log = stamps + 500_000 + 60_000_000
+    found = steps_forward({"a": (stamps + 60_000_000 * (np.arange(100_000) // 25 % 2), log)})
+    assert found == {"a": ()}
+    assert 4000 * 50 < sum(read) < 100 * len(stamps)
+
+
+def test_topics_that_are_sent_together_are_seldom_silent() -> None:
+    """Five times a second, a millisecond apart."""
+    states = np.arange(0.0, 20.0, 0.2)
+    states[50:] += 2.0
+    for topics in ([states], [states, states + 0.001], [states, states + 0.001, states[:1]]):
+        ((begin, end),) = silences(topics, 0.1)
+        assert (begin, end) == pytest.approx((9.8, 12.0), abs=2e-3)
 
 
 def test_copies_of_messages_are_counted_and_said(arm, write_bag) -> None:
