@@ -9,6 +9,7 @@ nothing. All else is as after ``python -m``, which the tests of the demo use.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import runpy
@@ -64,7 +65,8 @@ class ForkedProcess:
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended, as Popen bears too
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
