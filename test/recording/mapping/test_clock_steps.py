@@ -85,6 +85,16 @@ def test_a_recorder_or_topic_that_is_held_up_is_no_clock() -> None:
     assert steps_forward({"slower": slower, "steady": steady}) == {"slower": (), "steady": ()}
 
 
+@pytest.mark.parametrize("slow", [80_000_000, 300_000_000])
+@pytest.mark.parametrize("lost", [0, 20, 50])
+def test_a_robot_that_comes_to_another_access_point_has_set_no_clock(slow: int, lost: int) -> None:
+    """What is sent meanwhile is lost, and what comes then takes less time on its way."""
+    stamps = _NOW + _EVERY * np.arange(600)
+    log = np.maximum.accumulate(stamps + np.where(np.arange(600) < 300, slow, 1_000_000))
+    heard = (np.arange(600) < 300 - lost) | (np.arange(600) >= 300)
+    assert steps_forward({"robot": (stamps[heard], log[heard])}) == {"robot": ()}
+
+
 def test_a_clock_that_is_set_with_the_recorders_is_told_by_one_that_is_not() -> None:
     """A camera of another machine tells that the robot's clock was set with the recorder's."""
     even = _NOW + _EVERY * np.arange(600)
