@@ -91,7 +91,7 @@ def _other_gravity(state: CheckedState, test: Dynamics) -> Turned | None:
 
 
 def _beside(best: Explanation, turned: Turned | None, torque: Explanation | None) -> list[str]:
-    """What explains as much as the zero of a joint's sensor.
+    """The rivals of a zero of a joint's sensor, in words: they explain as much.
 
     That turns what hangs on it: another mounting can look alike, and so can a constant torque.
     """
