@@ -91,9 +91,9 @@ def _other_gravity(state: CheckedState, test: Dynamics) -> Turned | None:
 
 
 def _beside(best: Explanation, turned: Turned | None, torque: Explanation | None) -> list[str]:
-    """The rivals of a joint's zero, which explain as much.
+    """The rivals of a zero of a joint's sensor, in words: they explain as much.
 
-    A zero turns what hangs on the joint: another mounting can look alike, and so can a constant torque.
+    That turns what hangs on it: another mounting can look alike, and so can a constant torque.
     """
     most = best.after**2 / DECISIVE if best.change.kind is FindingKind.OFFSET else 0.0
     told = []

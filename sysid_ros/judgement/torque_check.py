@@ -146,7 +146,7 @@ def _errors(
 
 
 def _constant(model: mujoco.MjModel, signal: TorqueSignal) -> float:
-    """The share of a motor's bias in its force, in the unit of its input."""
+    """The part of a motor's force that its bias adds, in the unit of its input."""
     if signal.actuator is None or not signal.control:
         return 0.0
     gain = float(model.actuator_gainprm[signal.actuator, 0])

@@ -23,9 +23,7 @@ from sysid_ros.engine.elements import HINGE
 _EULER, _RK4 = int(mujoco.mjtIntegrator.mjINT_EULER), int(mujoco.mjtIntegrator.mjINT_RK4)
 _LARGEST = 150  # degrees of freedom; the matrix costs twice as many steps
 _NUDGE = 1e-6
-_FAR = (
-    1e3  # rad, beyond which it is lost in rounding, as where encoders' counts are taken for angles
-)
+_FAR = 1e3  # rad, beyond which it is lost in rounding: encoders' counts that are taken for angles
 _JAGGED = (  # what is not linear about a posture, and stops what it does not start
     int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     | int(mujoco.mjtDisableBit.mjDSBL_LIMIT)

@@ -282,11 +282,12 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
         began, goals = None, False
         for count, message in enumerate(recording.messages([topic])):
             began = began or message.log_ns
-            new = count < _FIRST or len(message.data) not in lengths or turns.told
+            new = count < _FIRST or len(message.data) not in lengths
             lengths.add(len(message.data))
-            if new:
+            if new or turns.told:
                 tree = locate(message.data, info.msgtype, types, serialization=info.serialization)
                 turns.note(tree.root, message.data)
+            if new:
                 for leaf in _walk(tree.root, "", []):
                     found.setdefault(leaf.field, leaf)
                 goals = goals or is_goal(tree.root, message.data)

@@ -24,6 +24,8 @@ _DECISIVE = 3.0  # times what messages on either side scatter by
 _FEWEST = 20  # messages on either side
 _PACE = 0.5  # of the time that their stamps take, in which messages of a side are received
 _ODD = 2  # messages between, while a clock is being set
+_REST = 0.25  # of a step, that is left to what scatters
+_LONGEST = 0.5  # s, that a message takes longer one way than another at most
 _FAR = 1.0  # percent of the messages of a side, that may be wrong by themselves
 _SEEN = 2000  # of these, which say as much as all do
 _OFTEN = 5  # times that a clock is set in a recording, at most
@@ -103,10 +105,14 @@ def steps_between(stamps_ns: IntArray, log_ns: IntArray) -> Steps:
         step = _lasting(late[slice(*before)], late[slice(*after)])
         if not step or _returns(late, before, after, step):
             continue
-        own, found = (stamps_ns, of_stamps) if step < 0.0 else (log_ns, of_receipt)
+        own, other = (stamps_ns, log_ns) if step < 0.0 else (log_ns, stamps_ns)
         last, first = int(own[before[1] - 1]), int(own[after[0]])
-        if first - last > np.median(np.diff(own)) + 0.5e9 * abs(step):
-            found.append(ClockStep(abs(step), last, first))
+        if (
+            _beyond_usual(own, before, after) > (1.0 - _REST) * abs(step)
+            # and not that messages are lost, and come another way then
+            and (abs(step) > _LONGEST or _beyond_usual(other, before, after) < _REST * abs(step))
+        ):
+            (of_stamps if step < 0.0 else of_receipt).append(ClockStep(abs(step), last, first))
     often = len(of_stamps) + len(of_receipt) > _OFTEN
     return NO_STEPS if often else Steps(tuple(of_stamps), tuple(of_receipt))
 
@@ -131,6 +137,12 @@ def _returns(
         far, near = late[: before[1]], np.median(late[slice(*after)])
     least = np.percentile(far[:: -(-len(far) // _SEEN)], _FAR)  # there may be a step a second
     return bool(least < near + 0.5 * abs(step))
+
+
+def _beyond_usual(times_ns: IntArray, before: tuple[int, int], after: tuple[int, int]) -> float:
+    """The time between two stretches [s], less what usually passes from message to message."""
+    usual = float(np.median(np.diff(times_ns))) * (after[0] - before[1] + 1)
+    return 1e-9 * (int(times_ns[after[0]]) - int(times_ns[before[1] - 1]) - usual)
 
 
 def _received_within(step: ClockStep, received: IntArray) -> bool:

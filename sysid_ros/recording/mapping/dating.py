@@ -116,7 +116,12 @@ def date_topics(
         for source in dict.fromkeys(source_of(used, clock) for used in read)
     }
     forward = steps_forward({source: _as_received(topic) for source, topic in dated.items()})
-    dated = {source: replace(topic, forward=forward[source]) for source, topic in dated.items()}
+    dated = {
+        source: replace(topic, forward=forward[source])
+        if topic.relation is not None or topic.stamps.clock is Clock.RECEIVE
+        else topic  # its own clock dates it, and does not show
+        for source, topic in dated.items()
+    }
     if correction is not ClockCorrection.NONE:
         dated = {source: _as_others(topic, dated, correction) for source, topic in dated.items()}
     lasting = {source_of(one, clock) for one in read if _stays_in_force(one, columns)}

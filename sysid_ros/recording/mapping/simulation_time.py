@@ -63,13 +63,10 @@ class SimulationTime:
         Those of a simulation, or of a board that counts from when it was switched on, are far from
         those of receipt, and run at another pace than computers' clocks do.
         """
-        header, begins = columns.header_ns, message_type(columns.msgtype).zero_stamp_is_now
-        wall = columns.log_ns if columns.publish_ns is None else columns.publish_ns
-        if header is None or begins or abs(float(np.median(wall - header))) < _DAY_NS:
+        header = columns.header_ns
+        if header is None or abs(relate(header, columns.log_ns).drift) <= FASTEST_CLOCK:
             return None
-        if abs(relate(header, columns.log_ns).drift) <= FASTEST_CLOCK:
-            return None
-        wall, first = np.unique(wall, return_index=True)
+        wall, first = np.unique(_sent(columns), return_index=True)
         return cls(columns.publish_ns is not None, wall, np.maximum.accumulate(header[first]), True)
 
     def stamps(self, columns: TopicColumns) -> IntArray:
@@ -121,12 +118,30 @@ def _gone_on(stamps: IntArray, behind: int) -> IntArray:
 def simulation_time(columns: Mapping[str, TopicColumns]) -> SimulationTime | None:
     """The simulation's time of a recording that was read with its ``/clock``, or by its stamps.
 
-    Of several topics the one that tells it most often has it.
+    Of several topics the one that tells it most often has it; none does where others have the
+    computer's, as beside a board that nobody set.
     """
     clock = columns.get(CLOCK_TOPIC)
     if clock is not None and clock.msgtype == CLOCK and len(clock.log_ns):
         return SimulationTime.of(clock)
+    measured = [
+        one
+        for one in columns.values()
+        if one.header_ns is not None and one.header_ns.any()
+        and not message_type(one.msgtype).zero_stamp_is_now
+    ]  # fmt: skip
     bare = any(one.header_ns is None and len(one.log_ns) for one in columns.values())
-    stamped = [one for one in columns.values() if bare and one.header_ns is not None]
-    told = [one for topic in stamped if (one := SimulationTime.of_stamps(topic)) is not None]
+    if not bare or any(map(_of_a_computer, measured)):
+        return None
+    told = [one for topic in measured if (one := SimulationTime.of_stamps(topic)) is not None]
     return max(told, key=lambda one: len(one.wall_ns), default=None)
+
+
+def _of_a_computer(columns: TopicColumns) -> bool:
+    """Tell whether a topic's stamps are of the day on which they were sent."""
+    header = columns.header_ns
+    return header is not None and abs(float(np.median(_sent(columns) - header))) < _DAY_NS
+
+
+def _sent(columns: TopicColumns) -> IntArray:
+    return columns.log_ns if columns.publish_ns is None else columns.publish_ns

@@ -42,7 +42,7 @@ def whose(number: Number, data: bytes) -> int:
 
 
 class Turns:
-    """The values of a topic's ids in turn, from the first message on.
+    """The ids that a topic's messages have in turn, from the first message on.
 
     Motors on a bus answer again and again; counts never come back, and modes last.
     """

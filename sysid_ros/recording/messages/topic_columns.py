@@ -59,7 +59,7 @@ class TopicColumns:
     count: TimeCount | None = None  # of time by the sender; ``None`` where the type has none
 
     def shares(self, stamps: IntArray) -> BoolArray:
-        """True where a message has the stamp of the one before and says other, (n - 1,)."""
+        """Tell which messages but the first, (n - 1,), say other under the stamp of the last."""
         both = self.present[1:] & self.present[:-1]
         differ = np.any(both & (self.values[1:] != self.values[:-1]), axis=1)
         return np.asarray((stamps[1:] == stamps[:-1]) & differ)

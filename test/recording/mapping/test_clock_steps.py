@@ -15,7 +15,9 @@ from sysid_ros.dataset import unusable
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping import doubts_of
 from sysid_ros.recording.mapping.clock_steps import steps_forward
+from sysid_ros.recording.mapping.dating import date_topics
 from sysid_ros.recording.mapping.gaps import silences
+from sysid_ros.recording.messages import Clock, TopicColumns
 
 _STEP = 300_000_000
 _NOW = 1_700_000_000_000_000_000
@@ -85,6 +87,16 @@ def test_a_recorder_or_topic_that_is_held_up_is_no_clock() -> None:
     assert steps_forward({"slower": slower, "steady": steady}) == {"slower": (), "steady": ()}
 
 
+@pytest.mark.parametrize("slow", [80_000_000, 300_000_000])
+@pytest.mark.parametrize("lost", [0, 20, 50])
+def test_a_robot_that_comes_to_another_access_point_has_set_no_clock(slow: int, lost: int) -> None:
+    """What is sent meanwhile is lost, and what comes then takes less time on its way."""
+    stamps = _NOW + _EVERY * np.arange(600)
+    log = np.maximum.accumulate(stamps + np.where(np.arange(600) < 300, slow, 1_000_000))
+    heard = (np.arange(600) < 300 - lost) | (np.arange(600) >= 300)
+    assert steps_forward({"robot": (stamps[heard], log[heard])}) == {"robot": ()}
+
+
 def test_a_clock_that_is_set_with_the_recorders_is_told_by_one_that_is_not() -> None:
     """A camera of another machine tells that the robot's clock was set with the recorder's."""
     even = _NOW + _EVERY * np.arange(600)
@@ -127,6 +139,26 @@ def test_topics_that_are_sent_together_are_seldom_silent() -> None:
     for topics in ([states], [states, states + 0.001], [states, states + 0.001, states[:1]]):
         ((begin, end),) = silences(topics, 0.1)
         assert (begin, end) == pytest.approx((9.8, 12.0), abs=2e-3)
+
+
+def test_a_simulation_that_was_paused_has_set_no_clock_of_trajectories() -> None:
+    """Their stamps, which say when they begin, are the simulation's as well."""
+    ticks, none = np.arange(600), np.zeros((600, 1))
+    stamps = 5_000_000_000 + _EVERY * ticks
+    log = _NOW + _EVERY * ticks + 1_000_000_000 * (ticks > 300)
+    topics = {
+        topic: TopicColumns(
+            topic, kind, (), log[::every] + late, None, stamps[::every],
+            none[::every], none[::every] < 1.0, (None,),
+        )
+        for topic, kind, every, late in (
+            ("/joint_states", "sensor_msgs/msg/JointState", 1, 500_000),
+            ("/trajectory", "trajectory_msgs/msg/JointTrajectory", 50, 900_000),
+        )
+    }  # fmt: skip
+    signals = [replace(SHOULDER, topic="/joint_states"), replace(COMMAND, topic="/trajectory")]
+    dated = date_topics(topics, signals, [], Clock.HEADER)
+    assert all(topic.forward == () for topic in dated.topics.values())
 
 
 def test_copies_of_messages_are_counted_and_said(arm, write_bag) -> None:

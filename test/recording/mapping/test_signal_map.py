@@ -18,7 +18,11 @@ from sysid_ros.recording.bags import open_recording, read_columns
 from sysid_ros.recording.mapping import doubts_of, one_signal
 from sysid_ros.recording.mapping.dating import date_topics
 from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, Interpolation, SignalKind
-from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
+from sysid_ros.recording.mapping.simulation_time import (
+    CLOCK_FIELDS,
+    CLOCK_TOPIC,
+    simulation_time,
+)
 from sysid_ros.recording.messages import parse_field
 from sysid_ros.recording.messages.stored_message import Clock
 
@@ -334,6 +338,27 @@ def test_stamps_of_a_simulation_date_commands_where_no_clock_was_recorded(
     result = mapped(path, COMMAND, SHOULDER)
     assert [row.clock for row in result.quality] == ["simulation", "header"]
     np.testing.assert_allclose(result.controls[0].times, 0.02 * np.arange(50), atol=1e-3)
+
+
+def test_a_board_that_nobody_set_dates_nothing_beside_a_computer(
+    arm, joint_state, write_bag
+) -> None:
+    """Its stamps count from when it was switched on, four in a thousand too fast."""
+    board = []
+    for entry in arm:
+        since = round(1.004 * (entry.log_ns - START_NS))
+        message = joint_state(73 * 10**9 + since, ["wheel"], [1e-9 * since])
+        board.append(Entry("/board", entry.log_ns + 1000, message))
+    path = write_bag(sorted([*arm, *board], key=lambda e: e.log_ns))
+    wanted = {
+        "/joint_states": (parse_field("position[shoulder]"),),
+        "/board": (parse_field("position[wheel]"),),
+        "/command": (parse_field("data[0]"),),
+    }
+    with open_recording(path) as recording:
+        read = read_columns(recording, wanted)
+    assert simulation_time(read) is None
+    assert simulation_time({name: read[name] for name in ("/board", "/command")}) is not None
 
 
 def test_commands_recorded_in_simulated_time_are_dated_by_it_where_nothing_has_a_header(
