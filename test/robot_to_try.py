@@ -13,7 +13,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from sysid_ros.proposal.signals.joint_scales import joint_scales
+from sysid_ros.engine.elements.joint_scales import joint_scales
 from sysid_ros.rehearsal import (
     Controller,
     JointStates,

@@ -222,7 +222,9 @@ class ParameterConfig:
         None, "lower bound; the attribute's own if left out"
     )
     max: float | tuple[float, ...] | None = key(
-        None, "upper bound; the attribute's own if left out"
+        None,
+        "upper bound; if left out the attribute's own, and no less than a joint of such a load "
+        "and motor can have",
     )
     prior: PriorConfig | None = key(None, "what is known beforehand: {mean: 0.5, std: 0.1}")
     shared: bool = key(False, "one value for all matches instead of one each")

@@ -14,13 +14,20 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.attributes import AXIS_BIASES, lookup
-from sysid_ros.engine.elements import is_servo, is_velocity_servo, joint_of, n_actuators
+from sysid_ros.engine.elements import (
+    JointScale,
+    is_servo,
+    is_velocity_servo,
+    joint_of,
+    joint_scales,
+    n_actuators,
+)
 from sysid_ros.engine.estimation import sliding_inertia
 from sysid_ros.errors import listed
 from sysid_ros.proposal.belts import borne_by_belts, of_belts
 from sysid_ros.proposal.candidate import Candidate, model_value, rounded
 from sysid_ros.proposal.masses import compensations, loads, masses, payload
-from sysid_ros.proposal.signals import JointScale, driven_joints, joint_scales, tied_joints
+from sysid_ros.proposal.signals import driven_joints, tied_joints
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
 _GUESSED = ("kp", "kv")  # of a servo of positions, of velocities
@@ -159,13 +166,9 @@ def _of_joint(
 ) -> Candidate | None:
     """A candidate with what such a joint can have; none where the model has no such thing.
 
-    Args:
-      spec: The model.
-      joint: Its name.
-      attribute: Of it.
-      scale: Sizes that its drive can have.
-      gain: Of a servo that was added, whose damping is the joint's; else zero. ``None`` of a joint
-        that nothing drives: it has no rotor and no gear, so that what its model lacks is on demand.
+    ``gain`` is of a servo that was added, whose damping is the joint's; else zero. ``None`` of a
+    joint that nothing drives: it has no rotor and no gear, so that what its model lacks is on
+    demand.
     """
     nominal = model_value(spec, "joint", joint, attribute)
     if nominal is None:

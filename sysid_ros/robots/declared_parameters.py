@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,14 @@ from sysid_ros.engine.attributes import (
     least_time_constant,
     lookup,
 )
-from sysid_ros.engine.elements import make_explicit, matching, matching_names
+from sysid_ros.engine.elements import (
+    JointScale,
+    compiled,
+    joint_scales,
+    make_explicit,
+    matching,
+    matching_names,
+)
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.engine.signals import is_vector_named
 from sysid_ros.errors import ExperimentError, SysidError, unknown_name
@@ -39,6 +47,8 @@ from sysid_ros.robots.torque_parameters import (
 
 MOST = 2000  # scalars; the equations of more take gigabytes
 
+# Of joints, whose usual size depends on what they carry and on their motors.
+_SCALED = ("armature", "damping", "frictionloss")
 # What the attributes of a body determine; of two that overlap, one can be fitted.
 _CENTRE = ("com_x", "com_y", "com_z")
 _PARTS = {
@@ -75,6 +85,7 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
     parameters = ParameterDict()
     claims: dict[tuple[str, str, str], ParameterConfig] = {}
     count, known = 0, spec
+    scales = cache(lambda: joint_scales(compiled(spec)))
     for config in _all_parameters(experiment, spec):
         try:
             row = lookup(config.element, config.attribute, config.form)
@@ -88,7 +99,7 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
                 known = known.copy()  # in which every inertia is read without compiling
                 make_explicit(known, names)
             for target in targets:
-                parameter = _parameter(experiment, config, row, target, known)
+                parameter = _parameter(experiment, config, row, target, known, scales)
                 for robot in robots:
                     own = _of_robot(parameter, robot)
                     if own.name in parameters:  # a joint and an actuator of one name
@@ -215,11 +226,21 @@ def _targets(config: ParameterConfig, names: list[str]) -> list[_Target]:
 
 
 def _parameter(
-    experiment: Experiment, config: ParameterConfig, row: Attribute, target: _Target, spec: Any
+    experiment: Experiment,
+    config: ParameterConfig,
+    row: Attribute,
+    target: _Target,
+    spec: Any,
+    scales: Callable[[], Mapping[str, JointScale]],
 ) -> Parameter:
     first = target.names[0]
     nominal = _start(config, row, target, spec)
     lower, upper = _bounds(config, row, nominal, wide=not experiment.fit.simulates)
+    scaled = row.element == "joint" and row.name in _SCALED
+    if scaled and config.max is None and not config.frozen:
+        sizes = [scales()[name] for name in target.names if name in scales()]  # no free joint has
+        usual = max((one.most(row.name, nominal.item()) for one in sizes), default=0.0)
+        upper = np.maximum(upper, usual)
     if (row.element, row.name) == ("actuator", "time_constant") and not config.frozen:
         least = max(least_time_constant(spec, name) for name in target.names)
         nominal, lower = np.maximum(nominal, least), np.maximum(lower, least)

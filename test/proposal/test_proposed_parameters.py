@@ -11,9 +11,9 @@ from dataclasses import replace
 import mujoco
 import pytest
 
+from sysid_ros.engine.elements.joint_scales import joint_scales
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates
-from sysid_ros.proposal.signals.joint_scales import joint_scales
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
 

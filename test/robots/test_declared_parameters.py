@@ -84,6 +84,21 @@ def test_one_parameter_per_match_starts_at_the_models_value(spec: mujoco.MjSpec)
     np.testing.assert_allclose(model.dof_armature, [0.1, 0.7])
 
 
+def test_usual_bounds_are_of_what_a_joint_carries_and_of_its_motor() -> None:
+    """A shoulder of 0.36 kg m^2 and 8 N m was excluded by bounds that suit a small arm."""
+    heavy = mujoco.MjSpec.from_string(
+        MODEL.replace('mass="0.4"', 'mass="20"').replace(
+            '<motor name="knee"', '<motor name="knee" ctrlrange="-300 300"'
+        )
+    )
+    light = mujoco.MjSpec.from_string(MODEL.replace(' armature="0.3"', ""))
+    entry = "{joint: left_knee, armature: {}, damping: {}, frictionloss: {}}"
+    for one, least in ((heavy, (30.0, 600.0, 300.0)), (light, (0.1, 10.0, 5.0))):
+        most = [parameter.max_value.item() for parameter in built(one, entry).values()]
+        np.testing.assert_allclose(most, least)
+    assert built(heavy, "{joint: left_knee, armature: {max: 2.0}}").bounds.upper == [2.0]
+
+
 @pytest.mark.parametrize(
     ("pattern", "name"),
     [('"left_*"', "left_armature"), ('"*"', "all_armature"), ('"left_[hk]*"', "left_hk_armature")],

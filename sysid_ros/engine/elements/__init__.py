@@ -51,6 +51,7 @@ from sysid_ros.engine.elements.inertia import (
     theta_from_pseudo,
 )
 from sysid_ros.engine.elements.inverse_weights import InverseWeights, ReferencePosture
+from sysid_ros.engine.elements.joint_scales import JointScale, joint_scales
 from sysid_ros.engine.elements.joints import (
     BALL,
     FREE,

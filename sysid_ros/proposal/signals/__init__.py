@@ -8,7 +8,6 @@ from __future__ import annotations
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import driven_joints, moved_by, tied_joints
 from sysid_ros.proposal.signals.given_signals import signals_in
-from sysid_ros.proposal.signals.joint_scales import JointScale, joint_scales
 from sysid_ros.proposal.signals.lines import SERVOS, Line
 from sysid_ros.proposal.signals.mapping import Mapping, as_drafted, servo_sensors, unzeroed
 from sysid_ros.proposal.signals.recorded_signals import (

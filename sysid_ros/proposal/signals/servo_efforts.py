@@ -16,10 +16,9 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.elements import add_servo
+from sysid_ros.engine.elements import add_servo, compiled, joint_scales
 from sysid_ros.errors import listed
 from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.joint_scales import joint_scales
 from sysid_ros.proposal.signals.mapping import Mapping, map_channels
 from sysid_ros.proposal.signals.orders import Order
 
@@ -43,7 +42,7 @@ def servo_efforts(
     """
     efforts = {line.name: line.channel for line in mapping.lines if line.kind == "effort"}
     wrong = {}
-    scales = joint_scales(spec.copy().compile())
+    scales = joint_scales(compiled(spec))
     for joint, command in _commands(spec, efforts, channels, orders).items():
         error = _error(efforts[joint], command, channels)
         if error > _MATTERS * scales[joint].inertia:

@@ -16,9 +16,9 @@ from sysid_ros.engine.elements import (
     joint_of,
     takes_velocity,
 )
+from sysid_ros.engine.elements.joint_scales import joint_scales
 from sysid_ros.engine.signals import sensor_unit
 from sysid_ros.exports.joints import joints_of
-from sysid_ros.proposal.signals.joint_scales import joint_scales
 
 MODEL = """
 <mujoco>

@@ -17,7 +17,9 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import BALL, FREE, SLIDE, drive_strength, moved_inertia
+from sysid_ros.engine.elements.actuators import drive_strength
+from sysid_ros.engine.elements.joints import BALL, FREE, SLIDE
+from sysid_ros.engine.elements.moved_inertia import moved_inertia
 
 _GRAVITY = 9.81  # m/s^2, also of models without
 _SLOWEST = 10.0  # rad/s^2 or m/s^2 that a motor gives its own rotor, at the least
