@@ -166,9 +166,8 @@ def _of_joint(
 ) -> Candidate | None:
     """A candidate with what such a joint can have; none where the model has no such thing.
 
-    ``gain`` is of a servo that was added, whose damping is the joint's; else zero. ``None`` of a
-    joint that nothing drives: it has no rotor and no gear, so that what its model lacks is on
-    demand.
+    ``gain`` is of an added servo, whose damping is the joint's; else zero. ``None`` of a joint that
+    nothing drives: it has no rotor and no gear, so that what its model lacks is on demand.
     """
     nominal = model_value(spec, "joint", joint, attribute)
     if nominal is None:
