@@ -124,6 +124,5 @@ def _finding(recorded: Recorded, lines: ExperimentLines, one: _Constant, share: 
         f"{recorded.joint_name(joint)!r} moves by {reach:.3g} {unit}; its servo gives way by a "
         "small part of that, whatever pulls at it. Something else drives the joint, or this is not "
         f"what its servo is told: {remedy}.",
-        repair.text if one.is_whole else "",
-        repair.overrides if one.is_whole else (),
+        *(repair if one.is_whole else ()),
     )

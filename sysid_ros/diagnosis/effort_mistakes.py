@@ -125,8 +125,7 @@ def with_contradictions(
             {"left": odd.left},
             f"{as_sentence(odd.clause)}. Efforts that are in no unit of force, such "
             "as a share of a motor's voltage or a number that saturates, are believed like others.",
-            repair.text,
-            repair.overrides,
+            *repair,
         ),
         *beside_odd_effort(findings),
     )
@@ -139,8 +138,6 @@ def _of_low_pass(smoothed: SmoothedTorque) -> Finding:
         {"time_constant": smoothed.constant},
         f"{as_sentence(smoothed.clause)}. A delay alone, whatever its size, leaves twice "
         "as much of what the motion takes, or more.",
-        "",
-        (),
     )
 
 
@@ -154,6 +151,5 @@ def _of_mass(wrong: WrongMass, model: mujoco.MjModel) -> Finding:
         f"{as_sentence(wrong.clause)}. What friction, armature and offsets may be was allowed "
         f"for; correct it, {remedy}.",
         freed_mass(model, wrong.body) if wrong.body else "",
-        (),
-        wrong.body,
+        body=wrong.body,
     )

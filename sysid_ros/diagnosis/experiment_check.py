@@ -121,7 +121,6 @@ def _without_control(model: mujoco.MjModel, lines: ExperimentLines) -> list[Find
             "zero for ever. Map what they were told; if nothing drove the robot, delete its "
             "actuators from the model.",
             f"- {{actuator: {names[0]}, topic: TOPIC, field: FIELD}}",
-            (),
         )
     ]
 
@@ -209,8 +208,7 @@ def _dead(signal: SignalConfig, lines: ExperimentLines) -> Finding:
         f"{signal.label!r} ({signal.topic}, {signal.field}) never changes in one of the "
         "recordings: the joint was held, the sensor is dead, or the field is another. Leave the "
         "signal out, or the recording.",
-        repair.text,
-        repair.overrides,
+        *repair,
     )
 
 

@@ -57,8 +57,6 @@ def push_findings(recorded: Recorded) -> list[Finding]:
             f"{len(change)} joints come and go, that of {named!r} by {change[named]:.3g}. No "
             "parameter explains that; leave the stretches out, with start and end of a sequence "
             "or a field as enabled_when.",
-            "",
-            (),
         )
     ]
 

@@ -53,8 +53,6 @@ def repeated_command_findings(recorded: Recorded, lines: ExperimentLines) -> lis
             f"commands of {asked}, as drivers of servos without encoders and simulated hardware "
             "do, and no sensor. Nothing of the robot can be found from that; record what is "
             "measured.",
-            "",
-            (),
         )
     ]
 

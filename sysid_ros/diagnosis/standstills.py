@@ -293,6 +293,4 @@ def _finding(
         f"{'goes' if len(moving) == 1 else 'go'} to and fro: {whose} or what publishes {it} had "
         "stopped, or the joint was held. No parameter explains that; leave the stretch out, with "
         "start and end of a sequence, or the signal.",
-        "",
-        (),
     )

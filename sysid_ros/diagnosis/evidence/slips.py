@@ -215,6 +215,4 @@ def _finding(recorded: Recorded, slips: list[_Slip]) -> Finding:
         "beside what its velocity before and after says: its encoder slipped or was set anew. No "
         "parameter explains that; fit what was recorded before and after apart, with start and end "
         "of sequences, or leave the signal out.",
-        "",
-        (),
     )
