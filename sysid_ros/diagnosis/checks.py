@@ -95,8 +95,7 @@ def check_dataset(
     with single_blas_thread():
         if stood := at_rest(state):
             on_note(f"nothing is simulated, as {_kinds(stood)} may look like anything: {_AGAIN}")
-            findings = [*stood, *_of_values(state, simulated=False)]
-            findings += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
+            findings = [*stood, *_of_values(state, simulated=False), *_of_limits(state)]
             findings += sampling_findings(state.recorded, state.lines, state.declared)
             return (*findings, *contradictions(dataset.quality))
         if reversed_axes := downward_findings(state.recorded, state.lines):
@@ -107,7 +106,7 @@ def check_dataset(
         if simulated:
             findings += _simulated(state, apart(dataset.whole, seen), length, on_note)
             findings = _without_undone(findings)
-        findings += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
+        findings += _of_limits(state)
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
         findings += push_findings(state.recorded)
@@ -119,25 +118,44 @@ def check_dataset(
                 findings += running_away(*runaways(dataset.whole, state.declared.params), seen)
             findings += [] if state.recorded.guessed else swinging_steps(state.recorded)
         # What is repaired roughly, or pressed against stops, shows no masses.
-        rough = [one for one in findings if one.kind in _ROUGH]
-        alone = not (seen.touching or seen.overlaps)
-        masses = not rough
+        masses = not any(one.kind in _ROUGH for one in findings)
         if experiment.fit.method != "inverse_dynamics":
             if masses:
                 # Behind the name of another joint a mass looks like another.
                 doubtful = [one for one in findings if one.ambiguous]
                 findings += _in_windows(state, experiment, dataset, on_note, doubtful, seen)
-            elif (
-                alone
-                and all(_is_of_servo(state, one) for one in rough)
-                and (turned := _window_test(state, experiment, dataset, seen, rough).turned())
-            ):  # sags under gravity from elsewhere look like scales and zeros of commands
-                findings = [one for one in findings if one not in rough]
-                findings.append(state.mounting(turned, leaning_grounds(turned)))
+            else:
+                findings = _mounted(state, experiment, dataset, findings, seen)
     if left := [one for one in findings if one.kind in _ROUGH]:
         on_note(f"masses are not tested, as {_kinds(left)} may look like them: {_AGAIN}")
     told = with_contradictions(experiment, dataset, findings, masses=masses)
     return (*told, *contradictions(dataset.quality))
+
+
+def _of_limits(state: CheckedState) -> list[Finding]:
+    return [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
+
+
+def _mounted(
+    state: CheckedState,
+    experiment: Experiment,
+    dataset: Dataset,
+    findings: list[Finding],
+    seen: Contacts,
+) -> list[Finding]:
+    """The findings, with gravity from elsewhere in place of scales and zeros that it explains.
+
+    Sags under it look like these.
+    """
+    rough = [one for one in findings if one.kind in _ROUGH]
+    alone = not (seen.touching or seen.overlaps)
+    if not (alone and all(_is_of_servo(state, one) for one in rough)):
+        return findings
+    turned = _window_test(state, experiment, dataset, seen, rough).turned()
+    if not turned:
+        return findings
+    left = [one for one in findings if one not in rough]
+    return [*left, state.mounting(turned, leaning_grounds(turned))]
 
 
 def masses_off(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:

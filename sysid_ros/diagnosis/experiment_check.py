@@ -71,8 +71,7 @@ def check_experiment(
     """
     if not experiment.sequences:
         raise DataError("there are no sequences to check; list bags under 'sequences'")
-    dead: list[SignalConfig] = []
-    whole = ExperimentLines(experiment)
+    whole, dead = ExperimentLines(experiment), list[SignalConfig]()
     try:
         reading = reading_of(experiment)
         dataset = load_dataset(experiment, data_dir, on_reading, reading=reading)

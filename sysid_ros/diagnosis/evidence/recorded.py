@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 import mujoco
 import numpy as np
@@ -41,11 +42,9 @@ from sysid_ros.engine.signals import (
     without_sign_jumps,
 )
 
-_POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
 _LOOKS = 200  # postures
 PASSED_MOST = 20.0  # Hz, that a test's low-pass passes
 PASSED_SHARE = 0.15  # of the slowest sensor's rate, that it passes
-_VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
 
 
 @dataclass(frozen=True)
@@ -230,40 +229,70 @@ def recorded(groups: Sequence[ModelSequences], guessed: Collection[str] = ()) ->
         {**_signals(measured), **_signals(control)}
         for measured, control in zip(group.sensordata, group.control, strict=True)
     )
-    labels = dict.fromkeys(label for signals in recordings for label in signals)
-    positions: dict[int, str] = {}
-    velocities: dict[int, str] = {}
-    efforts: dict[int, str] = {}
-    servos: dict[int, str] = {}
-    others: dict[int, str] = {}
-    for label in labels:
-        if label in torques:
-            efforts[model.actuator(label).id] = label
-            continue
-        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, label)
-        if sensor >= 0:
-            kind, joint = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
-            if kind in (_POSITION, _VELOCITY):
-                (positions if kind == _POSITION else velocities).setdefault(joint, label)
-            continue
-        actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, label)
-        if actuator >= 0 and _drives_one_joint(model, actuator):
-            if is_effort(model, actuator):
-                efforts[actuator] = label
-            elif is_servo(model, actuator):
-                servos[actuator] = label
-            elif is_velocity_servo(model, actuator):
-                others[actuator] = label
-        elif actuator >= 0 and _arms(model, actuator) and is_servo(model, actuator):
-            others[actuator] = label
-        elif actuator >= 0 and is_effort(model, actuator) and _is_on_free(model, actuator):
-            efforts[actuator] = label
+    sorted_: dict[_Role, dict[int, str]] = {role: {} for role in _Role}
+    for label in dict.fromkeys(label for signals in recordings for label in signals):
+        if (part := _part_of(model, label, torques)) is not None:
+            sorted_[part[0]].setdefault(part[1], label)
     vectors = tuple(_vectors(measured) for measured in group.sensordata)
-    unknown = frozenset(a for a in (*servos, *others) if model.actuator(a).name in guessed)
     poses, recordings = _with_poses(model, recordings, vectors)
+    servos, others = sorted_[_Role.SERVO], sorted_[_Role.OTHER]
     return Recorded(
-        model, recordings, vectors, positions, velocities, efforts, servos, unknown, others, poses
+        model,
+        recordings,
+        vectors,
+        sorted_[_Role.POSITION],
+        sorted_[_Role.VELOCITY],
+        sorted_[_Role.EFFORT],
+        servos,
+        frozenset(a for a in (*servos, *others) if model.actuator(a).name in guessed),
+        others,
+        poses,
     )
+
+
+class _Role(Enum):
+    """The part that a signal has in a robot, as the attributes of :class:`Recorded` tell them."""
+
+    POSITION = "position"
+    VELOCITY = "velocity"
+    EFFORT = "effort"
+    SERVO = "servo"
+    OTHER = "other"
+
+
+def _part_of(
+    model: mujoco.MjModel, label: str, torques: Collection[str]
+) -> tuple[_Role, int] | None:
+    """A signal's role, with the number of its joint or actuator; ``None`` where it has none."""
+    if label in torques:
+        return _Role.EFFORT, model.actuator(label).id
+    sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, label)
+    if sensor >= 0:
+        role = _OF_SENSOR.get(int(model.sensor_type[sensor]))
+        return None if role is None else (role, int(model.sensor_objid[sensor]))
+    actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, label)
+    role = None if actuator < 0 else _role_of(model, actuator)
+    return None if role is None else (role, actuator)
+
+
+def _role_of(model: mujoco.MjModel, actuator: int) -> _Role | None:
+    """The role of what an actuator is told."""
+    if not _drives_one_joint(model, actuator):
+        if _arms(model, actuator) and is_servo(model, actuator):
+            return _Role.OTHER
+        pushes = is_effort(model, actuator) and _is_on_free(model, actuator)
+        return _Role.EFFORT if pushes else None
+    if is_effort(model, actuator):
+        return _Role.EFFORT
+    if is_servo(model, actuator):
+        return _Role.SERVO
+    return _Role.OTHER if is_velocity_servo(model, actuator) else None
+
+
+_OF_SENSOR = {
+    int(mujoco.mjtSensor.mjSENS_JOINTPOS): _Role.POSITION,
+    int(mujoco.mjtSensor.mjSENS_JOINTVEL): _Role.VELOCITY,
+}
 
 
 def pose_of(model: mujoco.MjModel, joint: int, vectors: Mapping[str, Samples]) -> Samples | None:

@@ -30,7 +30,7 @@ from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
-from sysid_ros.engine.windows import WindowGroup
+from sysid_ros.engine.windows import WindowGroup, WindowSimulation
 
 _LENGTH, _SHORT = 1.0, 0.5  # s, of a window at most; and where columns are so many
 _ROLLED = 0.5  # s, where every column is a rollout of its own
@@ -174,13 +174,9 @@ class WindowScores:
         for name in suspected:
             whole[name].frozen = True
         if begun is None:
-            length = min(length or _LENGTH, _LENGTH)
-            group, most = _afforded(sequences, whole, suspected.size, length, pool)
-            if most < _FEWEST or len(group.windows) < _FEWEST:
+            problem, point = _problem(sequences, whole, suspected.size, length, pool), None
+            if problem is None:
                 return None
-            if (covered := well_covered(group, most, whole, pool)) is None:
-                return None
-            problem, point = covered[0], None
         else:
             group = begun.group.with_parameters(sequences, whole)
             problem = problem_of(group, whole, pool, begun.noise)
@@ -195,12 +191,7 @@ class WindowScores:
         full = Point(whole.as_vector(), point.starts)
         rows, windows, spreads = [*problem.window_rows(full)], problem.windows, problem.spreads
         del problem  # with all that is kept of points
-        names = [[signal.name for signal in one.sequence.signals] for one in windows]
-        signals = tuple(dict.fromkeys(name for own in names for name in own))
-        kinds = [
-            np.array([signals.index(name) for name in own])[one.window.samples.signals]
-            for own, one in zip(names, windows, strict=True)
-        ]
+        signals, kinds = _signals_of(windows)
         free = whole.bounds.free(full.theta)
         columns = tuple(whole.scalar_names())
         scale = np.where(full.theta == 0.0, 1.0, np.abs(full.theta))
@@ -331,6 +322,33 @@ def _alone(grams: FloatArray, chosen: FloatArray) -> tuple[FloatArray, FloatArra
     squares = np.einsum("ia,kia->ka", chosen, parts)
     mixed = -np.einsum("ia,ki->ka", chosen[:, :-1], parts[:, :, -1])
     return mixed, squares[:, :-1], squares[:, -1]
+
+
+def _problem(
+    sequences: ModelSequences,
+    whole: ParameterDict,
+    suspected: int,
+    length: float | None,
+    pool: RolloutPool,
+) -> WindowedProblem | None:
+    """Windows to fit; ``None`` if too few, too dear, or they fly apart."""
+    length = min(length or _LENGTH, _LENGTH)
+    group, most = _afforded(sequences, whole, suspected, length, pool)
+    if most < _FEWEST or len(group.windows) < _FEWEST:
+        return None
+    covered = well_covered(group, most, whole, pool)
+    return None if covered is None else covered[0]
+
+
+def _signals_of(windows: Sequence[WindowSimulation]) -> tuple[tuple[str, ...], list[IndexArray]]:
+    """Names of all that is compared, and the place among these of each window's samples."""
+    names = [[signal.name for signal in one.sequence.signals] for one in windows]
+    signals = tuple(dict.fromkeys(name for own in names for name in own))
+    kinds = [
+        np.array([signals.index(name) for name in own])[one.window.samples.signals]
+        for own, one in zip(names, windows, strict=True)
+    ]
+    return signals, kinds
 
 
 def _afforded(
