@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.diagnosis.evidence import Finding, FindingKind, freed_mass
-from sysid_ros.diagnosis.fits import Scores
+from sysid_ros.diagnosis.fits import OneMass, Scores
 from sysid_ros.errors import listed
 
 UNTESTED = (
@@ -38,7 +38,7 @@ def told_mass(
       rivals: Other bodies that explain as much, with how many times the model's their masses are.
       rival: What else would explain it, in words.
     """
-    mass, interval = factor[0], _in_words(factor)
+    mass, interval = factor[0], _in_words(*factor)
     others = [f"{name!r} of {times:.3g} times" for name, times in rivals]
     also = f", or one of {listed(others, 4)}," if others else ""
     return Finding(
@@ -54,22 +54,23 @@ def told_mass(
     )
 
 
-def told_masses(factor: tuple[float, float], joints: tuple[str, ...]) -> Finding:
+def told_masses(found: OneMass, joints: tuple[str, ...]) -> Finding:
     """The finding of masses that are all off, which no line repairs: it is the model that is wrong.
 
     Args:
-      factor: How many times the model's, and half the width of the 95 % interval of that.
+      found: The change of all masses.
       joints: Those that show it.
     """
+    factor = 1.0 + found.step
     return Finding(
         FindingKind.MASSES,
         joints,
-        with_interval("mass", *factor),
-        f"The masses of all bodies are {factor[0]:.3g} times the model's ({_in_words(factor)}), or "
-        f"all that drives them is {1.0 / factor[0]:.3g} times as strong as in the model: gains of "
-        "servos, or the unit of torques. No single mass explains as much. Geoms that are only "
-        "drawn weigh as well unless their density is zero, and a body's density may be another's. "
-        "Correct the model, and do this again.",
+        with_interval("mass", factor, found.reach),
+        f"The masses of all bodies are {factor:.3g} times the model's "
+        f"({_in_words(factor, found.reach)}), or all that drives them is {1.0 / factor:.3g} times "
+        "as strong as in the model: gains of servos, or the unit of torques. No single mass "
+        "explains as much. Geoms that are only drawn weigh as well unless their density is zero, "
+        "and a body's density may be another's. Correct the model, and do this again.",
     )
 
 
@@ -78,9 +79,8 @@ def with_interval(name: str, value: float, half: float) -> dict[str, float]:
     return {name: value, f"{name}_low": value - half, f"{name}_high": value + half}
 
 
-def _in_words(factor: tuple[float, float]) -> str:
-    mass, reach = factor
-    return f"95 % interval {mass - reach:.3g} to {mass + reach:.3g}"
+def _in_words(value: float, half: float) -> str:
+    return f"95 % interval {value - half:.3g} to {value + half:.3g}"
 
 
 def told_hidden(bodies: Sequence[str]) -> str:

@@ -171,8 +171,7 @@ class WindowTest:
         usual = _names(self.usual)
         tested = {} if self.springs else self.masses
         if whole := all_masses_off(windows, tested, usual, self._linearized):
-            factor = 1.0 + whole.step, whole.reach
-            return [mass_finding.told_masses(factor, self._shown(whole.felt))]
+            return [mass_finding.told_masses(whole, self._shown(whole.felt))]
         springs: tuple[Parameter, ...] = ()
         off, beside = self._mass_off(windows)
         if off is not None and self.springs:
