@@ -11,7 +11,7 @@ not grow with the recording.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -103,6 +103,11 @@ class Grams:
     def torque_squares(self) -> FloatArray:
         """Sum of squared torques, (blocks, kinds)."""
         return np.stack([sums[:, -1, -1] for sums in self.sums], axis=1)
+
+
+def row_counts(grams: Mapping[str, Grams]) -> IntArray:
+    """Rows of each kind under all conditions, (kinds,)."""
+    return np.sum([one.counts.sum(axis=0) for one in grams.values()], axis=0)
 
 
 @dataclass(frozen=True)
