@@ -57,11 +57,8 @@ def all_masses_off(
 ) -> OneMass | None:
     """The same from a linearization with all masses there; ``None`` where that explains little.
 
-    Args:
-      windows: As above.
-      masses: As above.
-      beside: As above.
-      linearized: Linearizes windows with some of these elsewhere, ``begun`` from others.
+    Takes what :func:`common_factor` takes, and what linearizes windows with some of these masses
+    elsewhere, ``begun`` from others.
     """
     near, found = None, common_factor(windows, masses, beside)
     factor = 1.0 if found is None else 1.0 + found.step
