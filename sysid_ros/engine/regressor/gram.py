@@ -107,7 +107,8 @@ class Grams:
 
 def row_counts(grams: Mapping[str, Grams]) -> IntArray:
     """Rows of each kind under all conditions, (kinds,)."""
-    return np.sum([one.counts.sum(axis=0) for one in grams.values()], axis=0)
+    counts: IntArray = np.sum([one.counts.sum(axis=0) for one in grams.values()], axis=0)
+    return counts
 
 
 @dataclass(frozen=True)
