@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Half-open intervals of time, and when the time between samples is a gap."""
+"""Half-open intervals of time, runs of samples, and when the time between samples is a gap."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 
 Intervals = tuple[tuple[float, float], ...]
 
@@ -62,6 +62,17 @@ def inside(times: FloatArray, intervals: Iterable[tuple[float, float]]) -> BoolA
     edges = np.array(merged, dtype=np.float64).ravel()
     marked: BoolArray = np.searchsorted(edges, times, side="right") % 2 == 1
     return marked
+
+
+def runs_of(marked: BoolArray) -> IndexArray:
+    """The first of each run of marked samples, and the one behind it, (k, 2)."""
+    edges: IndexArray = np.flatnonzero(np.diff(marked, prepend=False, append=False))
+    return edges.reshape(-1, 2)
+
+
+def level_starts(values: FloatArray) -> IndexArray:
+    """The first of each run of equal samples, (k,)."""
+    return np.append(0, np.flatnonzero(np.diff(values) != 0.0) + 1)
 
 
 def shortest_gap(times: FloatArray) -> float:

@@ -144,8 +144,7 @@ def downward_findings(recorded: Recorded, lines: ExperimentLines) -> list[Findin
                 f"way (correlation {seen.upside_down:.3g}, as the model has it "
                 f"{seen.correlation:.3g}): y and z of the frames of both, the world's and the "
                 "body's, are reversed, as in NED and FRD. Repair it, and check again.",
-                repair.text,
-                repair.overrides,
+                *repair,
             )
         ]
     return []
@@ -202,8 +201,7 @@ def _frame_finding(twist: str, halves: Sequence[Agreement], lines: ExperimentLin
         f"the {other}'s axes {seen.other_frame:.3g}; the share that is in these, by the parts in "
         f"which both differ, is {seen.in_other[0]:.2g} to {seen.in_other[1]:.2g})."
         + ("" if both else " The other half is not: no frame of the whole twist is right."),
-        repair.text,
-        repair.overrides,
+        *repair,
     )
 
 
@@ -283,8 +281,7 @@ def _turned_finding(seen: Agreement, turn: _Turn, lines: ExperimentLines) -> Fin
         f"The axes of {seen.label!r} are not the model's: {', '.join(axes)} (correlation with the "
         f"motion that the positions show: {seen.correlation:.2g}, so turned {turn.correlation:.3g})"
         f". {how}",
-        repair.text,
-        repair.overrides,
+        *repair,
     )
 
 

@@ -122,6 +122,5 @@ class CheckedState:
             {"unexplained_before": turned.before, "unexplained_after": turned.after,
              **dict(zip(("x", "y", "z"), turned.gravity.tolist(), strict=True))},
             f"The {claim}: {turned.words}. {grounds}",
-            repair.text,
-            repair.overrides,
+            *repair,
         )  # fmt: skip

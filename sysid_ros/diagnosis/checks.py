@@ -12,35 +12,29 @@ from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset, refers_to_geoms
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings, downward_findings
 from sysid_ros.diagnosis.checked_state import CheckedState
-from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.effort_mistakes import with_contradictions
 from sysid_ros.diagnosis.evidence import (
-    DECISIVE,
-    Change,
     Explanation,
     Finding,
     FindingKind,
-    Recorded,
-    finding_of,
     leaning_grounds,
     percent,
     together,
 )
 from sysid_ros.diagnosis.integral_parts import drive_findings
-from sysid_ros.diagnosis.position_consistency import disagreement, other_units
 from sysid_ros.diagnosis.pushes import push_findings
-from sysid_ros.diagnosis.range_violations import (
-    beyond_ranges,
-    clipped_commands,
-    in_percent,
-    in_pulses,
-    turns_away,
-)
-from sysid_ros.diagnosis.resting_signals import at_rest, held_out_at_rest
+from sysid_ros.diagnosis.range_violations import beyond_ranges, clipped_commands
 from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findings
 from sysid_ros.diagnosis.servo_exchanges import reversed_joints
 from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import servo_explanations
+from sysid_ros.diagnosis.signal_findings import (
+    at_rest,
+    consistency_findings,
+    held_out_at_rest,
+    percent_findings,
+    unit_findings,
+)
 from sysid_ros.diagnosis.simulated import (
     Contacts,
     WindowTest,
@@ -54,7 +48,7 @@ from sysid_ros.diagnosis.simulated import (
     swinging_steps,
     without_geoms,
 )
-from sysid_ros.diagnosis.torque_checks import MOST, torque_findings, unit_of_torques
+from sysid_ros.diagnosis.torque_checks import torque_findings, unit_of_torques
 from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
@@ -95,8 +89,7 @@ def check_dataset(
     with single_blas_thread():
         if stood := at_rest(state):
             on_note(f"nothing is simulated, as {_kinds(stood)} may look like anything: {_AGAIN}")
-            findings = [*stood, *_of_values(state, simulated=False)]
-            findings += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
+            findings = [*stood, *_of_values(state, simulated=False), *_of_limits(state)]
             findings += sampling_findings(state.recorded, state.lines, state.declared)
             return (*findings, *contradictions(dataset.quality))
         if reversed_axes := downward_findings(state.recorded, state.lines):
@@ -107,7 +100,7 @@ def check_dataset(
         if simulated:
             findings += _simulated(state, apart(dataset.whole, seen), length, on_note)
             findings = _without_undone(findings)
-        findings += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
+        findings += _of_limits(state)
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
         findings += push_findings(state.recorded)
@@ -119,25 +112,44 @@ def check_dataset(
                 findings += running_away(*runaways(dataset.whole, state.declared.params), seen)
             findings += [] if state.recorded.guessed else swinging_steps(state.recorded)
         # What is repaired roughly, or pressed against stops, shows no masses.
-        rough = [one for one in findings if one.kind in _ROUGH]
-        alone = not (seen.touching or seen.overlaps)
-        masses = not rough
+        masses = not any(one.kind in _ROUGH for one in findings)
         if experiment.fit.method != "inverse_dynamics":
             if masses:
                 # Behind the name of another joint a mass looks like another.
                 doubtful = [one for one in findings if one.ambiguous]
                 findings += _in_windows(state, experiment, dataset, on_note, doubtful, seen)
-            elif (
-                alone
-                and all(_is_of_servo(state, one) for one in rough)
-                and (turned := _window_test(state, experiment, dataset, seen, rough).turned())
-            ):  # sags under gravity from elsewhere look like scales and zeros of commands
-                findings = [one for one in findings if one not in rough]
-                findings.append(state.mounting(turned, leaning_grounds(turned)))
+            else:
+                findings = _mounted(state, experiment, dataset, findings, seen)
     if left := [one for one in findings if one.kind in _ROUGH]:
         on_note(f"masses are not tested, as {_kinds(left)} may look like them: {_AGAIN}")
     told = with_contradictions(experiment, dataset, findings, masses=masses)
     return (*told, *contradictions(dataset.quality))
+
+
+def _of_limits(state: CheckedState) -> list[Finding]:
+    return [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
+
+
+def _mounted(
+    state: CheckedState,
+    experiment: Experiment,
+    dataset: Dataset,
+    findings: list[Finding],
+    seen: Contacts,
+) -> list[Finding]:
+    """The findings, with gravity from elsewhere in place of scales and zeros that it explains.
+
+    Sags under it look like these.
+    """
+    rough = [one for one in findings if one.kind in _ROUGH]
+    alone = not (seen.touching or seen.overlaps)
+    if not (alone and all(_is_of_servo(state, one) for one in rough)):
+        return findings
+    turned = _window_test(state, experiment, dataset, seen, rough).turned()
+    if not turned:
+        return findings
+    left = [one for one in findings if one not in rough]
+    return [*left, state.mounting(turned, leaning_grounds(turned))]
 
 
 def masses_off(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
@@ -211,32 +223,9 @@ def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, .
 
 
 def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:
-    found = [*_consistency(state), *_units(state)]
+    found = [*consistency_findings(state), *unit_findings(state)]
     found += [*_tracking(state, simulated=simulated), *torque_findings(state)]
-    return [*found, *_percent(state, found)]
-
-
-def _percent(state: CheckedState, found: Sequence[Finding]) -> list[Finding]:
-    """Commands in percent or in pulses, as their size has it: torques tell the factor itself."""
-    scaled = {label for one in found if one.kind is FindingKind.SCALE for label in one.signals}
-    rest = state.recorded.without(scaled)
-    told = [*in_percent(rest), *in_pulses(rest, state.lines.config)]
-    for change, _, _ in told:
-        state.repair(change)
-    return [finding_of(one, state.lines, {}, why, claim=claim) for one, claim, why in told]
-
-
-def _units(state: CheckedState) -> list[Finding]:
-    """Signals far beyond the ranges of their joints, which another unit explains."""
-    known = {label for change in state.repairs for label in change.signals}
-    turned = {label: turn for label, turn in state.turned.items() if label not in known}
-    found = other_units(state.recorded, state.lines.topics, turned)
-    for change, _ in found:
-        state.repair(change)
-    for change, why in turns_away(state.recorded):
-        state.repair(change)
-        found.append((change, why))
-    return [finding_of(change, state.lines, {}, why) for change, why in found]
+    return [*found, *percent_findings(state, found)]
 
 
 def _simulated(
@@ -275,44 +264,6 @@ def _without_undone(findings: Sequence[Finding]) -> list[Finding]:
         and any({*one.signals} & {*pair[0].signals[1:]} for one in signs if one not in pair)
     ]
     return [one for one in findings if not any(one in pair for pair in undone)]
-
-
-def _consistency(state: CheckedState) -> list[Finding]:
-    """Contradictions between measured positions and velocities."""
-    found: list[Finding] = []
-    while len(found) < MOST:
-        contradiction = disagreement(state.recorded)
-        if contradiction is None:
-            break
-        change, others = _decided(state.recorded, contradiction.candidates)
-        found.append(
-            finding_of(
-                change,
-                state.lines,
-                {
-                    "correlation": contradiction.correlation,
-                    "velocity_per_derivative": contradiction.slope,
-                },
-                contradiction.sentence(change),
-                alternatives=others,
-            )
-        )
-        state.repair(change)
-    return found
-
-
-def _decided(
-    recorded: Recorded, candidates: tuple[Change, ...]
-) -> tuple[Change, tuple[Change, ...]]:
-    """The candidate that inverse dynamics prefers, and those it cannot rule out."""
-    dynamics = Dynamics.of(recorded) if len(candidates) > 1 else None
-    if dynamics is not None:
-        misfits = [dynamics.misfit(candidate) for candidate in candidates]
-        order = sorted(range(len(candidates)), key=lambda i: misfits[i].share)
-        best, second = order[0], order[1]
-        if misfits[best].ratio(misfits[second]) < DECISIVE:
-            return candidates[best], ()
-    return candidates[0], candidates[1:]
 
 
 def _tracking(state: CheckedState, *, simulated: bool) -> list[Finding]:

@@ -152,8 +152,7 @@ class CommandSampling:
             f"are {_JOINED[best]}, not {_JOINED[now]}. Of {count} windows that are fitted with "
             f"each, {self.methods.size(now):.3g} times as much is left as the experiment has it "
             "(root mean square).",
-            repair.text,
-            repair.overrides,
+            *repair,
         )
 
     def _of_scatter(self, lines: ExperimentLines) -> Finding:
@@ -165,8 +164,7 @@ class CommandSampling:
             f"The motion tells that commands of {self.topic} act at an even rate, and scatter only "
             f"when they are received, by which they are dated: {self.left_by_scatter:.3g} times as "
             "much is left (root mean square). A fit takes that for damping.",
-            repair.text,
-            repair.overrides,
+            *repair,
         )
 
 

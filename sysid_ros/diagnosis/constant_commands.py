@@ -29,6 +29,7 @@ from sysid_ros.diagnosis.evidence import (
 from sysid_ros.diagnosis.fits import left_by_any
 from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.engine.signals import place_unit
+from sysid_ros.time_intervals import level_starts
 
 _UNEXPLAINED = 0.7  # of a motion, that a servo does not give way by whatever pulls at it
 _SHORTEST = 3.0  # s
@@ -101,7 +102,7 @@ def _constants(recorded: Recorded) -> Iterator[_Constant]:
 
 def _longest(command: Samples, last: float) -> tuple[float, float, float]:
     """Begin, end [s] and value of the longest stretch in which a held command stays as it is."""
-    edges = np.concatenate([[0], np.flatnonzero(np.diff(command.values)) + 1])
+    edges = level_starts(command.values)
     begins = command.times[edges]
     ends = np.append(begins[1:], max(last, float(command.times[-1])))
     place = int(np.argmax(ends - begins))
@@ -124,6 +125,5 @@ def _finding(recorded: Recorded, lines: ExperimentLines, one: _Constant, share: 
         f"{recorded.joint_name(joint)!r} moves by {reach:.3g} {unit}; its servo gives way by a "
         "small part of that, whatever pulls at it. Something else drives the joint, or this is not "
         f"what its servo is told: {remedy}.",
-        repair.text if one.is_whole else "",
-        repair.overrides if one.is_whole else (),
+        *(repair if one.is_whole else ()),
     )

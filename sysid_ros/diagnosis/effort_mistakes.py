@@ -29,7 +29,13 @@ from sysid_ros.robots import build_parameters
 
 if TYPE_CHECKING:
     from sysid_ros.engine.inverse_dynamics import WrongMass
-    from sysid_ros.engine.measured_torque import SmoothedTorque, TorqueProblem
+    from sysid_ros.engine.measured_torque import (
+        Contradictions,
+        OddTorque,
+        SmoothedTorque,
+        TorqueProblem,
+    )
+    from sysid_ros.engine.signals import ModelSequences
 
 _DISCRETE = {
     FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MOUNTING,
@@ -91,44 +97,46 @@ def with_contradictions(
     repaired = settled(findings)
     if experiment.fit.method != "inverse_dynamics" or (repaired and _are_all(findings)):
         return tuple(findings)
-    # loads numba, which takes long
-    from sysid_ros.engine.measured_torque import (
-        Contradictions,
-        found_contradictions,
-        torque_problem,
-    )
-
-    groups = dataset.whole[:1]
-    try:
-        if problem is None:
-            params = build_parameters(experiment, groups[0].spec)
-            problem = torque_problem(groups, params)
-        silent = silent_joints(recorded(groups))
-        found = found_contradictions(problem.without(silent), torque_settings(experiment))
-    except SysidError:
-        found = Contradictions()
+    found = _contradictions(experiment, dataset.whole[:1], problem)
+    if found is None:
+        return tuple(findings)
     odd = found.odd
     if found.smoothed is not None:
         return (*findings, _of_low_pass(found.smoothed))
-    if odd is None or (repaired and odd.left > _CLEARLY * _left_by(findings)):
-        if found.load is not None and masses:
-            return (*findings, of_load(found.load))
-        return (
-            *findings,
-            *(_of_mass(one, groups[0].gt_model) for one in (found.masses if masses else ())),
-        )
-    repair = ExperimentLines(experiment).removed(odd.signal)
-    return (
-        Finding(
-            FindingKind.ODD_EFFORT,
-            (odd.signal,),
-            {"left": odd.left},
-            f"{as_sentence(odd.clause)}. Efforts that are in no unit of force, such "
-            "as a share of a motor's voltage or a number that saturates, are believed like others.",
-            repair.text,
-            repair.overrides,
-        ),
-        *beside_odd_effort(findings),
+    if odd is not None and not (repaired and odd.left > _CLEARLY * _left_by(findings)):
+        return (_of_odd_effort(odd, experiment), *beside_odd_effort(findings))
+    if not masses:
+        return tuple(findings)
+    if found.load is not None:
+        return (*findings, of_load(found.load))
+    model = dataset.whole[0].gt_model
+    return (*findings, *(_of_mass(one, model) for one in found.masses))
+
+
+def _contradictions(
+    experiment: Experiment, groups: Sequence[ModelSequences], problem: TorqueProblem | None
+) -> Contradictions | None:
+    """What torque contradicts; ``None`` where it cannot be asked."""
+    # loads numba, which takes long
+    from sysid_ros.engine.measured_torque import found_contradictions, torque_problem
+
+    try:
+        if problem is None:
+            problem = torque_problem(groups, build_parameters(experiment, groups[0].spec))
+        silent = silent_joints(recorded(groups))
+        return found_contradictions(problem.without(silent), torque_settings(experiment))
+    except SysidError:
+        return None
+
+
+def _of_odd_effort(odd: OddTorque, experiment: Experiment) -> Finding:
+    return Finding(
+        FindingKind.ODD_EFFORT,
+        (odd.signal,),
+        {"left": odd.left},
+        f"{as_sentence(odd.clause)}. Efforts that are in no unit of force, such "
+        "as a share of a motor's voltage or a number that saturates, are believed like others.",
+        *ExperimentLines(experiment).removed(odd.signal),
     )
 
 
@@ -139,8 +147,6 @@ def _of_low_pass(smoothed: SmoothedTorque) -> Finding:
         {"time_constant": smoothed.constant},
         f"{as_sentence(smoothed.clause)}. A delay alone, whatever its size, leaves twice "
         "as much of what the motion takes, or more.",
-        "",
-        (),
     )
 
 
@@ -154,6 +160,5 @@ def _of_mass(wrong: WrongMass, model: mujoco.MjModel) -> Finding:
         f"{as_sentence(wrong.clause)}. What friction, armature and offsets may be was allowed "
         f"for; correct it, {remedy}.",
         freed_mass(model, wrong.body) if wrong.body else "",
-        (),
-        wrong.body,
+        body=wrong.body,
     )

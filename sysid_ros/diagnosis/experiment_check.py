@@ -71,8 +71,7 @@ def check_experiment(
     """
     if not experiment.sequences:
         raise DataError("there are no sequences to check; list bags under 'sequences'")
-    dead: list[SignalConfig] = []
-    whole = ExperimentLines(experiment)
+    whole, dead = ExperimentLines(experiment), list[SignalConfig]()
     try:
         reading = reading_of(experiment)
         dataset = load_dataset(experiment, data_dir, on_reading, reading=reading)
@@ -121,7 +120,6 @@ def _without_control(model: mujoco.MjModel, lines: ExperimentLines) -> list[Find
             "zero for ever. Map what they were told; if nothing drove the robot, delete its "
             "actuators from the model.",
             f"- {{actuator: {names[0]}, topic: TOPIC, field: FIELD}}",
-            (),
         )
     ]
 
@@ -209,8 +207,7 @@ def _dead(signal: SignalConfig, lines: ExperimentLines) -> Finding:
         f"{signal.label!r} ({signal.topic}, {signal.field}) never changes in one of the "
         "recordings: the joint was held, the sensor is dead, or the field is another. Leave the "
         "signal out, or the recording.",
-        repair.text,
-        repair.overrides,
+        *repair,
     )
 
 

@@ -186,6 +186,4 @@ def _finding(recorded: Recorded, rates: dict[int, float]) -> Finding:
         "second, so that a load that lasts is borne without a sag; masses, zeros, dampings and "
         "armatures would be made up in its place. Record again with an integral gain of zero, or "
         f"map what {drives} exert{'s' * (len(labels) == 1)}, an effort, in place of commands.",
-        "",
-        (),
     )

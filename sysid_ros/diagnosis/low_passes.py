@@ -147,6 +147,4 @@ def _finding(smoothed: Mapping[str, float]) -> Finding:
         f"damping, armature and delays would be made up in its place. Give {these} that time "
         f'constant in the model (timeconst="{constant:.2g}" of a position servo), or map what the '
         "driver passes on.",
-        "",
-        (),
     )

@@ -19,6 +19,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence import Finding, FindingKind, Recorded, Samples, Stretch
 from sysid_ros.errors import listed
+from sysid_ros.time_intervals import runs_of
 
 _STEP = 0.02  # s
 _SMOOTH = 11  # steps, over which torques are averaged
@@ -57,8 +58,6 @@ def push_findings(recorded: Recorded) -> list[Finding]:
             f"{len(change)} joints come and go, that of {named!r} by {change[named]:.3g}. No "
             "parameter explains that; leave the stretches out, with start and end of a sequence "
             "or a field as enabled_when.",
-            "",
-            (),
         )
     ]
 
@@ -104,8 +103,7 @@ def _rests(recorded: Recorded, signals: Mapping[str, Samples]) -> Iterator[Float
         still[_SMOOTH:-_SMOOTH] &= (
             np.abs(speed)[_SMOOTH:-_SMOOTH] < _STILL[recorded.is_hinge(joint)]
         )
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], still, [0]]).astype(int)))
-    for first, behind in zip(edges[::2], edges[1::2], strict=True):
+    for first, behind in runs_of(still):
         inside = times[first + _SMOOTH : behind - _SMOOTH]  # less how a motion ends and begins
         if len(inside) * _STEP >= _SHORTEST:
             yield inside

@@ -15,6 +15,7 @@ import numpy as np
 from sysid_ros.arrays import BoolArray
 from sysid_ros.diagnosis.evidence import ExperimentLines, Finding, FindingKind, Recorded, Samples
 from sysid_ros.errors import listed
+from sysid_ros.time_intervals import level_starts
 
 _RECENT = 3  # commands, one of which a position repeats, or the next: dated by its receipt
 _SHARE = 0.9  # of the samples in which a position changes
@@ -53,8 +54,6 @@ def repeated_command_findings(recorded: Recorded, lines: ExperimentLines) -> lis
             f"commands of {asked}, as drivers of servos without encoders and simulated hardware "
             "do, and no sensor. Nothing of the robot can be found from that; record what is "
             "measured.",
-            "",
-            (),
         )
     ]
 
@@ -78,7 +77,7 @@ def _same_as_recent(position: Samples, command: Samples) -> BoolArray:
     least = _SAME * np.abs(command.values).max(initial=0.0)
     steps = np.diff(np.unique(position.values))
     step = float(steps[steps > least].min(initial=np.inf))
-    changed = np.flatnonzero(np.diff(position.values)) + 1
+    changed = level_starts(position.values)[1:]
     last = np.searchsorted(command.times, position.times[changed], side="right") - 1
     changed, last = changed[last >= 0], last[last >= 0]
     recent = np.clip(last[:, None] + 1 - np.arange(_RECENT + 1), 0, len(command.times) - 1)

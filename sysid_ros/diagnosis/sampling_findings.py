@@ -70,8 +70,6 @@ def contradictions(quality: Iterable[TopicQuality]) -> tuple[Finding, ...]:
             (),
             {},
             f"{as_sentence(said)}. {_remedy(one)}",
-            "",
-            (),
         )
         for one in quality
         for said in doubts_of([one])
@@ -122,8 +120,7 @@ def _slow(topic: str, sampled: list[tuple[str, Rate]]) -> Finding:
         f"{topic} was recorded at {rate:.3g} Hz, while the motion reaches {top:.3g} Hz: what "
         f"happens between samples is a guess. Record at {max(100.0, 5.0 * top):.2g} Hz or more; "
         "until then keep the velocity filter below the Nyquist frequency.",
-        repair.text,
-        repair.overrides,
+        *repair,
     )
 
 
@@ -138,8 +135,7 @@ def _uneven(topic: str, sampled: list[tuple[str, Rate]]) -> Finding:
         f"The stamps of {topic} are uneven: one interval in twenty is more than "
         f"{100.0 * rate.deviation:.3g} % off the usual {1e3 / rate.rate:.3g} ms. Messages were "
         "lost, or stamped by a busy machine. With a smaller max_gap nothing is bridged.",
-        repair.text,
-        repair.overrides,
+        *repair,
     )
 
 
@@ -151,8 +147,7 @@ def _saturated(label: str, limit: float, share: float, times: int) -> Finding:
         {"limit": limit, "share": share, "times": float(times)},
         f"{label!r} is cut off at {limit:.4g}, {times} times and for {100.0 * share:.3g} % of the "
         "samples, in the midst of a motion.",
-        repair.text,
-        repair.overrides,
+        *repair,
     )
 
 
@@ -169,8 +164,7 @@ def _coarse(steps: Mapping[str, float], lines: ExperimentLines) -> Finding:
         f"{listed(map(repr, steps))} {verb} steps of {step:.3g}, which is coarse for this motion; "
         f"{good} at best as good as a sensor with noise of {noise:.3g} (a step over the square "
         "root of 12).",
-        repair.text,
-        repair.overrides,
+        *repair,
     )
 
 
@@ -200,8 +194,7 @@ def _still(recorded: Recorded, lines: ExperimentLines, declared: Declared) -> li
                 f"Joint {name!r} moved by {reach:.2g} {unit} in all recordings, too little for "
                 f"{', '.join(parameters)}. Record it moving by more than {least:.2g} {unit}, or "
                 "keep its parameters.",
-                repair.text,
-                repair.overrides,
+                *repair,
             )
         )
     return found

@@ -34,6 +34,7 @@ from sysid_ros.diagnosis.evidence import (
 )
 from sysid_ros.diagnosis.fits import body_torques, left_by_any
 from sysid_ros.errors import listed
+from sysid_ros.time_intervals import level_starts
 
 _FEWEST = 10  # equal samples
 _SHORTEST = 0.2  # s; in less a message or two were lost on a bus
@@ -187,8 +188,7 @@ def _span(recorded: Recorded, label: str) -> float:
 
 def _runs(own: Samples) -> list[_Run]:
     """Stretches of equal samples, which may be a whole recording of several."""
-    edges = np.flatnonzero(np.diff(own.values) != 0.0) + 1
-    ends = np.array([0, *edges, len(own.values)])
+    ends = np.append(level_starts(own.values), len(own.values))
     long = np.flatnonzero(np.diff(ends) >= _FEWEST).tolist()
     runs = (_Run(own, int(ends[k]), int(ends[k + 1])) for k in long)
     return [one for one in runs if one.end - one.begin >= _SHORTEST]
@@ -293,6 +293,4 @@ def _finding(
         f"{'goes' if len(moving) == 1 else 'go'} to and fro: {whose} or what publishes {it} had "
         "stopped, or the joint was held. No parameter explains that; leave the stretch out, with "
         "start and end of a sequence, or the signal.",
-        "",
-        (),
     )

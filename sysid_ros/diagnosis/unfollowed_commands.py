@@ -196,6 +196,4 @@ def _finding(recorded: Recorded, group: list[_Unfollowed], first: int) -> Findin
         f"done {when}{apart}: a joint is off by {one.error:.3g}, to either "
         f"side, and by {one.usual:.3g} usually. A brake held the robot, an emergency stop was "
         "pressed, or its drives were off: leave that out.",
-        "",
-        (),
     )

@@ -17,8 +17,9 @@ import mujoco
 from sysid_ros.engine.elements import add_unit_motor, discard_visuals
 from sysid_ros.engine.signals import control_names, with_wrenches
 from sysid_ros.engine.simulation import collected_warnings
-from sysid_ros.errors import ModelError, unknown_name
+from sysid_ros.errors import ModelError, listed, unknown_name
 from sysid_ros.experiment import Packages, SignalConfig
+from sysid_ros.files import untaken
 from sysid_ros.recording.bags import open_recording, read_text
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots.declared_sensors import add_declared_sensor
@@ -26,11 +27,11 @@ from sysid_ros.robots.missing_meshes import without_missing_meshes
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.refused_models import check_sizes
 from sysid_ros.robots.state_sensors import add_state_sensors, state_joints
-from sysid_ros.robots.unnamed_actuators import name_actuators
 from sysid_ros.robots.urdf import prepare_urdf
 from sysid_ros.robots.urdf_contacts import without_drawn_overlaps
 
 _SHORTEST_STEP, _LONGEST_STEP = 1e-6, 1.0  # s
+_SHOWN = 3  # names in a warning
 _FLAT_MESH = re.compile(r"mesh volume is too small: (.+?) \.")  # of MuJoCo
 
 _Compiled: TypeAlias = tuple[mujoco.MjSpec, mujoco.MjModel]  # of one text
@@ -65,7 +66,7 @@ def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
             # As it was written: copies lose elements that refer to what is not there.
             original, spec = (mujoco.MjSpec.from_file(str(path)) for _ in range(2))
             for one in (original, spec):
-                warnings = (*without_missing_meshes(one, f"file {path}"), *name_actuators(one))
+                warnings = (*without_missing_meshes(one, f"file {path}"), *_name_actuators(one))
             discard_visuals(original)  # reading what is drawn takes longest
             _check_timestep(original.compile(), f"file {path}")
         except (ValueError, OSError) as error:
@@ -102,7 +103,7 @@ def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
                 warnings += without_drawn_overlaps(spec, model, source)
             else:
                 spec, _ = _compiling(xml, folders)
-                warnings += name_actuators(spec)
+                warnings += _name_actuators(spec)
         except ValueError as error:
             raise ModelError(
                 f"the model from {source} does not compile: {_one_line(error)}"
@@ -226,6 +227,33 @@ def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> 
         if signal.kind in (SignalKind.QPOS, SignalKind.QVEL):
             add_state_sensors(spec, signal)
     return spec
+
+
+def _name_actuators(spec: mujoco.MjSpec) -> tuple[str, ...]:
+    """Call every actuator without a name as what it acts on, as signals need names.
+
+    A second one there has a number.
+
+    Args:
+      spec: Changed in place.
+
+    Returns:
+      What was named, in a sentence; nothing where all have names.
+    """
+    taken = {actuator.name for actuator in spec.actuators}
+    named = []
+    for actuator in spec.actuators:
+        if not actuator.name:
+            actuator.name = untaken(actuator.target, taken)
+            taken.add(actuator.name)
+            named.append(actuator.name)
+    if not named:
+        return ()
+    some = "1 actuator has" if len(named) == 1 else f"{len(named)} actuators have"
+    return (
+        f"{some} no name in the model and the name of what they act on here: "
+        f"{listed(named, _SHOWN)}.",
+    )
 
 
 def _with_sites_at_links(spec: mujoco.MjSpec, names: Iterable[str]) -> mujoco.MjSpec:

@@ -66,7 +66,8 @@ class Finding:
         comes first.
       evidence: The figures behind it, SI units.
       sentence: In words.
-      repair: The lines of YAML that repair it, as they stand in the experiment file.
+      repair: The lines of YAML that repair it, as they stand in the experiment file; empty where
+        it is not the file that is wrong.
       overrides: The same as settings for ``--set``.
       body: The one whose mass would explain it; empty where there is none.
       rivals: Other bodies whose masses would explain it as well, and how many times the model's.
@@ -78,8 +79,8 @@ class Finding:
     signals: tuple[str, ...]
     evidence: Mapping[str, float]
     sentence: str
-    repair: str
-    overrides: tuple[str, ...]
+    repair: str = ""
+    overrides: tuple[str, ...] = ()
     body: str = ""
     rivals: tuple[tuple[str, float], ...] = ()
     zero: str = ""
@@ -165,7 +166,5 @@ def of_load(load: ChangedLoad) -> Finding:
         figures,
         f"{as_sentence(load.clause)}. Fit what was recorded with it and without it apart{apart}."
         f"{alike}",
-        "",
-        (),
-        load.body,
+        body=load.body,
     )

@@ -18,19 +18,8 @@ from sysid_ros.diagnosis.evidence.driven_by_torque import (
     torque_sensors,
     with_motors,
 )
-from sysid_ros.engine.elements import (
-    BALL,
-    FREE,
-    HINGE,
-    SCALAR,
-    bodies_above,
-    is_effort,
-    is_servo,
-    is_velocity_servo,
-    joint_of,
-    joints_of_tendon,
-    n_actuators,
-)
+from sysid_ros.diagnosis.evidence.signal_roles import Role, arms, joint_of_site, part_of
+from sysid_ros.engine.elements import BALL, FREE, HINGE, SCALAR, is_effort, n_actuators
 from sysid_ros.engine.signals import (
     JointSignal,
     ModelSequences,
@@ -41,11 +30,9 @@ from sysid_ros.engine.signals import (
     without_sign_jumps,
 )
 
-_POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
 _LOOKS = 200  # postures
 PASSED_MOST = 20.0  # Hz, that a test's low-pass passes
 PASSED_SHARE = 0.15  # of the slowest sensor's rate, that it passes
-_VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
 
 
 @dataclass(frozen=True)
@@ -204,11 +191,11 @@ class Recorded:
 
     def joint_of(self, actuator: int) -> int:
         """The joint that an actuator moves, the first one of a tendon's, or its body's own."""
-        return next(iter(self.arms(actuator)), _joint_of_site(self.model, actuator))
+        return next(iter(self.arms(actuator)), joint_of_site(self.model, actuator))
 
     def arms(self, actuator: int) -> dict[int, float]:
         """The joints that an actuator moves, with what it moves for each of their units."""
-        return _arms(self.model, actuator)
+        return arms(self.model, actuator)
 
 
 def recorded(groups: Sequence[ModelSequences], guessed: Collection[str] = ()) -> Recorded:
@@ -230,39 +217,24 @@ def recorded(groups: Sequence[ModelSequences], guessed: Collection[str] = ()) ->
         {**_signals(measured), **_signals(control)}
         for measured, control in zip(group.sensordata, group.control, strict=True)
     )
-    labels = dict.fromkeys(label for signals in recordings for label in signals)
-    positions: dict[int, str] = {}
-    velocities: dict[int, str] = {}
-    efforts: dict[int, str] = {}
-    servos: dict[int, str] = {}
-    others: dict[int, str] = {}
-    for label in labels:
-        if label in torques:
-            efforts[model.actuator(label).id] = label
-            continue
-        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, label)
-        if sensor >= 0:
-            kind, joint = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
-            if kind in (_POSITION, _VELOCITY):
-                (positions if kind == _POSITION else velocities).setdefault(joint, label)
-            continue
-        actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, label)
-        if actuator >= 0 and _drives_one_joint(model, actuator):
-            if is_effort(model, actuator):
-                efforts[actuator] = label
-            elif is_servo(model, actuator):
-                servos[actuator] = label
-            elif is_velocity_servo(model, actuator):
-                others[actuator] = label
-        elif actuator >= 0 and _arms(model, actuator) and is_servo(model, actuator):
-            others[actuator] = label
-        elif actuator >= 0 and is_effort(model, actuator) and _is_on_free(model, actuator):
-            efforts[actuator] = label
+    sorted_: dict[Role, dict[int, str]] = {role: {} for role in Role}
+    for label in dict.fromkeys(label for signals in recordings for label in signals):
+        if (part := part_of(model, label, torques)) is not None:
+            sorted_[part[0]].setdefault(part[1], label)
     vectors = tuple(_vectors(measured) for measured in group.sensordata)
-    unknown = frozenset(a for a in (*servos, *others) if model.actuator(a).name in guessed)
     poses, recordings = _with_poses(model, recordings, vectors)
+    servos, others = sorted_[Role.SERVO], sorted_[Role.OTHER]
     return Recorded(
-        model, recordings, vectors, positions, velocities, efforts, servos, unknown, others, poses
+        model,
+        recordings,
+        vectors,
+        sorted_[Role.POSITION],
+        sorted_[Role.VELOCITY],
+        sorted_[Role.EFFORT],
+        servos,
+        frozenset(a for a in (*servos, *others) if model.actuator(a).name in guessed),
+        others,
+        poses,
     )
 
 
@@ -305,21 +277,6 @@ def _with_poses(
     return labels, tuple(found)
 
 
-def _joint_of_site(model: mujoco.MjModel, actuator: int) -> int:
-    """The last joint that moves the site which an actuator acts on; -1 where there is none."""
-    if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_SITE):
-        return -1
-    body = int(model.site_bodyid[model.actuator_trnid[actuator, 0]])
-    moved = (b for b in bodies_above(model, body) if model.body_jntnum[b] > 0)
-    return next((int(model.body_jntadr[b] + model.body_jntnum[b]) - 1 for b in moved), -1)
-
-
-def _is_on_free(model: mujoco.MjModel, actuator: int) -> bool:
-    """Return whether an actuator pushes a site of a free body."""
-    joint = _joint_of_site(model, actuator)
-    return joint >= 0 and int(model.jnt_type[joint]) == FREE
-
-
 def _without_unmeasured_joints(spec: mujoco.MjSpec, labels: set[str]) -> mujoco.MjModel | None:
     """The model with joints welded whose position is not measured, such as those of a gripper.
 
@@ -342,20 +299,6 @@ def _without_unmeasured_joints(spec: mujoco.MjSpec, labels: set[str]) -> mujoco.
         return copy.compile()
     except ValueError:
         return None
-
-
-def _arms(model: mujoco.MjModel, actuator: int) -> dict[int, float]:
-    joint = joint_of(model, actuator)
-    if joint is not None:
-        return {joint: 1.0}
-    if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_TENDON):
-        return {}
-    return joints_of_tendon(model, int(model.actuator_trnid[actuator, 0]))
-
-
-def _drives_one_joint(model: mujoco.MjModel, actuator: int) -> bool:
-    joint = joint_of(model, actuator)
-    return joint is not None and int(model.jnt_type[joint]) in SCALAR
 
 
 def _signals(series: TimeSeries) -> dict[str, Samples]:

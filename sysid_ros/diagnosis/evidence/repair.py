@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 
@@ -33,8 +33,7 @@ TOLD_UNITS = {"g": "m/s^2", "mg": "m/s^2", "rpm": "rad/s", "rev": "radians",
               "percent": "shares of one"}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Repair:
+class Repair(NamedTuple):
     """Lines of an experiment file, and the same as overrides."""
 
     text: str
@@ -314,12 +313,11 @@ def finding_of(
     also = f" {_all(others)} could be the wrong one as well." if others else ""
     mirrored = all(map(lines.reverses_joints, (change, *alternatives)))  # images that move alike
     return Finding(
-        kind=change.kind,
-        signals=tuple(dict.fromkeys((*change.signals, *others))),
-        evidence=evidence,
-        sentence=f"{claim or _claim(change, interval)} {why}{also}",
-        repair=repair.text,
-        overrides=repair.overrides,
+        change.kind,
+        tuple(dict.fromkeys((*change.signals, *others))),
+        evidence,
+        f"{claim or _claim(change, interval)} {why}{also}",
+        *repair,
         ambiguous=bool(others) and not mirrored,
     )
 

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence.finding import Finding, FindingKind
 from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
 from sysid_ros.engine.signals import place_unit
+from sysid_ros.time_intervals import level_starts
 
 _AROUND = 4  # intervals to either side whose speeds count
 _FEWEST = 100  # samples
@@ -158,7 +159,7 @@ def _slips(own: Samples, rate: Samples | None, *, turns: bool) -> list[tuple[flo
 
 def _without_repeats(times: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Samples without those that repeat the last one, as drivers do that have no news."""
-    new: IndexArray = np.concatenate([[0], 1 + np.flatnonzero(np.diff(values) != 0.0)])
+    new = level_starts(values)
     new = new[np.concatenate([[True], np.diff(times[new]) > 0.0])]
     return times[new], values[new]
 
@@ -215,6 +216,4 @@ def _finding(recorded: Recorded, slips: list[_Slip]) -> Finding:
         "beside what its velocity before and after says: its encoder slipped or was set anew. No "
         "parameter explains that; fit what was recorded before and after apart, with start and end "
         "of sequences, or leave the signal out.",
-        "",
-        (),
     )

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from sysid_ros.diagnosis.fits.best_size import least_about
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit, left_by_any
 from sysid_ros.diagnosis.fits.floating_bases import (
     beside_contacts,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.fits.fitted_windows import (
     fitted,
     problem_of,
@@ -25,6 +25,7 @@ from sysid_ros.diagnosis.fits.fitted_windows import (
     windows_of,
 )
 from sysid_ros.diagnosis.fits.signal_powers import lasting_shares
+from sysid_ros.diagnosis.fits.window_grams import left_with_all, signals_of, solved, sums_of
 from sysid_ros.engine.least_squares import Point
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
@@ -37,12 +38,10 @@ _ROLLED = 0.5  # s, where every column is a rollout of its own
 _FEWEST, MOST_WINDOWS = 8, 16  # the fewest where every column is a rollout
 _STEPS, _STEPS_ROLLED = 400_000, 40_000  # of simulation, times columns of the Jacobian
 _SHORTEST = 0.15  # s, of a window that shows anything
-_RIDGE = 1e-9  # of a column's own size, for what data leave open
 _NOTHING = 1e-24  # of the largest square: rounding
 _OPEN = 1e-6  # share of an effect that nothing else has, below which nothing is known of it
 _MATTERS = 0.1  # of what is usual in a window, that a step changes in it
 _LARGEST = 1e30  # of a sum, where no window flies apart
-_LEAST_LEFT = 1e-2  # of what is left of a signal, that would be left with all suspects free
 
 
 @dataclass(frozen=True)
@@ -174,13 +173,9 @@ class WindowScores:
         for name in suspected:
             whole[name].frozen = True
         if begun is None:
-            length = min(length or _LENGTH, _LENGTH)
-            group, most = _afforded(sequences, whole, suspected.size, length, pool)
-            if most < _FEWEST or len(group.windows) < _FEWEST:
+            problem, point = _problem(sequences, whole, suspected.size, length, pool), None
+            if problem is None:
                 return None
-            if (covered := well_covered(group, most, whole, pool)) is None:
-                return None
-            problem, point = covered[0], None
         else:
             group = begun.group.with_parameters(sequences, whole)
             problem = problem_of(group, whole, pool, begun.noise)
@@ -195,19 +190,14 @@ class WindowScores:
         full = Point(whole.as_vector(), point.starts)
         rows, windows, spreads = [*problem.window_rows(full)], problem.windows, problem.spreads
         del problem  # with all that is kept of points
-        names = [[signal.name for signal in one.sequence.signals] for one in windows]
-        signals = tuple(dict.fromkeys(name for own in names for name in own))
-        kinds = [
-            np.array([signals.index(name) for name in own])[one.window.samples.signals]
-            for own, one in zip(names, windows, strict=True)
-        ]
+        signals, kinds = signals_of(windows)
         free = whole.bounds.free(full.theta)
         columns = tuple(whole.scalar_names())
         scale = np.where(full.theta == 0.0, 1.0, np.abs(full.theta))
-        _, even = _grams(rows, kinds, scale, np.ones(len(signals)))
+        _, even = sums_of(rows, kinds, scale, np.ones(len(signals)))
         if not np.abs(even).max() < _LARGEST:
             return None
-        grams = _grams(rows, kinds, scale, 1.0 / _left_with_all(even))
+        grams = sums_of(rows, kinds, scale, 1.0 / left_with_all(even))
         held = frozenset(name for name, own in zip(columns, free, strict=True) if not own)
         # none of a sensor's axis that is zero throughout
         left = {name: noise[name] / own if own else 0.0 for name, own in spreads.items()}
@@ -269,7 +259,7 @@ class WindowScores:
         own = [place[name] for name, felt in zip(tested, told, strict=True) if felt]
         left = []
         for free in (rest, [*rest, *own]):
-            steps = -_solved(whole[np.ix_(free, free)], whole[free, -1:])[:, 0]
+            steps = -solved(whole[np.ix_(free, free)], whole[free, -1:])[:, 0]
             left.append(float(whole[-1, -1] + whole[-1, free] @ steps))
         found = np.zeros(len(tested))
         found[told] = steps[len(rest) :] * self.scale[own]
@@ -310,7 +300,7 @@ class WindowScores:
         whole = self.by_window.sum(axis=0)
         chosen: FloatArray = np.zeros((len(whole), len(kept)))
         chosen[kept, np.arange(len(kept))] = 1.0
-        chosen[rest] = -_solved(whole[np.ix_(rest, rest)], whole[np.ix_(rest, kept)])
+        chosen[rest] = -solved(whole[np.ix_(rest, rest)], whole[np.ix_(rest, kept)])
         raw = np.maximum(np.diag(whole)[own], 1e-300)
         mixed, left, power = _alone(self.by_window, chosen)
         together = self.by_signal[:, own][:, :, own].sum(axis=(1, 2))
@@ -333,6 +323,22 @@ def _alone(grams: FloatArray, chosen: FloatArray) -> tuple[FloatArray, FloatArra
     return mixed, squares[:, :-1], squares[:, -1]
 
 
+def _problem(
+    sequences: ModelSequences,
+    whole: ParameterDict,
+    suspected: int,
+    length: float | None,
+    pool: RolloutPool,
+) -> WindowedProblem | None:
+    """Windows to fit; ``None`` if too few, too dear, or they fly apart."""
+    length = min(length or _LENGTH, _LENGTH)
+    group, most = _afforded(sequences, whole, suspected, length, pool)
+    if most < _FEWEST or len(group.windows) < _FEWEST:
+        return None
+    covered = well_covered(group, most, whole, pool)
+    return None if covered is None else covered[0]
+
+
 def _afforded(
     sequences: ModelSequences, params: ParameterDict, suspects: int, length: float,
     pool: RolloutPool,
@@ -351,48 +357,3 @@ def _afforded(
     if length < _SHORTEST:
         return group, 0
     return windows_of(sequences, params, length), _FEWEST
-
-
-def _grams(
-    rows: Sequence[FloatArray], kinds: Sequence[IndexArray], scale: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Sums by window and by signal, starts eliminated.
-
-    Args:
-      rows: ``[J_theta J_start r]`` of each window, the start's prior rows last.
-      kinds: The signal of each other row.
-      scale: Of the parameters, (p,).
-      weights: Of the signals.
-    """
-    p = len(scale)
-    by_window: FloatArray = np.zeros((len(rows), p + 1, p + 1))
-    by_signal: FloatArray = np.zeros((len(weights), p + 1, p + 1))
-    for k, (own, kind) in enumerate(zip(rows, kinds, strict=True)):
-        weighted = own.copy()
-        weighted[: len(kind)] *= weights[kind][:, None]
-        matrix = np.column_stack([weighted[:, :p] * scale, weighted[:, -1]])
-        if own.shape[1] > p + 1:
-            basis = np.linalg.qr(weighted[:, p:-1])[0]
-            matrix -= basis @ (basis.T @ matrix)
-        for signal in range(len(weights)):
-            part = matrix[: len(kind)][kind == signal]
-            gram = part.T @ part
-            by_window[k] += gram
-            by_signal[signal] += gram
-    return by_window, by_signal
-
-
-def _left_with_all(parts: FloatArray) -> FloatArray:
-    """Of each signal, the share that is left with every column free, root mean square, (s,)."""
-    whole = parts.sum(axis=0)
-    step = np.append(-_solved(whole[:-1, :-1], whole[:-1, -1:])[:, 0], 1.0)
-    left = np.einsum("i,sij,j->s", step, parts, step)
-    before = np.maximum(parts[:, -1, -1], 1e-300)
-    return np.asarray(np.sqrt(np.clip(left / before, _LEAST_LEFT**2, 1.0)))
-
-
-def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """The least-squares solution of normal equations, whatever directions they leave open."""
-    size = np.sqrt(np.maximum(np.diag(matrix), 1e-300))
-    inverse = np.linalg.pinv(matrix / np.outer(size, size), rcond=_RIDGE, hermitian=True)
-    return np.asarray((inverse @ (right / size[:, None])) / size[:, None])

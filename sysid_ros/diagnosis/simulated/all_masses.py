@@ -15,7 +15,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sysid_ros.diagnosis.evidence import Finding, FindingKind
 from sysid_ros.diagnosis.fits import OneMass, WindowScores, one_mass
 from sysid_ros.engine.parameters import Parameter
 
@@ -58,11 +57,8 @@ def all_masses_off(
 ) -> OneMass | None:
     """The same from a linearization with all masses there; ``None`` where that explains little.
 
-    Args:
-      windows: As above.
-      masses: As above.
-      beside: As above.
-      linearized: Linearizes windows with some of these elsewhere, ``begun`` from others.
+    Takes what :func:`common_factor` takes, and what linearizes windows with some of these masses
+    elsewhere, ``begun`` from others.
     """
     near, found = None, common_factor(windows, masses, beside)
     factor = 1.0 if found is None else 1.0 + found.step
@@ -83,26 +79,3 @@ def all_masses_off(
             break
         factor = 1.0 + near.step
     return near
-
-
-def told_masses(found: OneMass, joints: tuple[str, ...]) -> Finding:
-    """The finding, which no line repairs: it is the model that is wrong.
-
-    Args:
-      found: The change of all masses.
-      joints: Those that show it.
-    """
-    factor = 1.0 + found.step
-    low, high = factor - found.reach, factor + found.reach
-    return Finding(
-        FindingKind.MASSES,
-        joints,
-        {"mass": factor, "mass_low": low, "mass_high": high},
-        f"The masses of all bodies are {factor:.3g} times the model's (95 % interval {low:.3g} to "
-        f"{high:.3g}), or all that drives them is {1.0 / factor:.3g} times as strong as in the "
-        "model: gains of servos, or the unit of torques. No single mass explains as much. Geoms "
-        "that are only drawn weigh as well unless their density is zero, and a body's density may "
-        "be another's. Correct the model, and do this again.",
-        "",
-        (),
-    )

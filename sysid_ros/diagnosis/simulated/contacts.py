@@ -217,8 +217,6 @@ def _overlapping(overlaps: tuple[Overlap, ...]) -> Finding:
         "parent, but not where the parent stands still. Exclude the pairs in the model, "
         f"<contact>{excludes}</contact>, or switch contacts off: "
         '<option><flag contact="disable"/></option>.',
-        "",
-        (),
     )
 
 
@@ -239,8 +237,6 @@ def running_away(lost: int, tried: int, seen: Contacts) -> list[Finding]:
             {"windows": float(lost), "tried": float(tried)},
             "With the values that a fit starts from, the simulation flies apart in "
             f"{lost} of {tried} stretches of the recordings, from the recorded posture. {cause}",
-            "",
-            (),
         )
     ]
 
@@ -275,7 +271,5 @@ def swinging_steps(recorded: Recorded) -> list[Finding]:
             f"The model's time step of {1000.0 * step:.3g} ms is too long for {name!r}: each step "
             f"throws a deviation back {-seen.factor:.2g} times as far, so that its servo swings, "
             f"whatever friction and delays a fit tries. {remedy}",
-            "",
-            (),
         )
     ]

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.diagnosis.evidence import Finding, FindingKind, freed_mass
-from sysid_ros.diagnosis.fits import Scores
+from sysid_ros.diagnosis.fits import OneMass, Scores
 from sysid_ros.errors import listed
 
 UNTESTED = (
@@ -38,23 +38,49 @@ def told_mass(
       rivals: Other bodies that explain as much, with how many times the model's their masses are.
       rival: What else would explain it, in words.
     """
-    mass, reach = factor
-    low, high = mass - reach, mass + reach
+    mass, interval = factor[0], _in_words(*factor)
     others = [f"{name!r} of {times:.3g} times" for name, times in rivals]
     also = f", or one of {listed(others, 4)}," if others else ""
     return Finding(
         FindingKind.GRAVITY,
         joints,
-        {"mass": mass, "mass_low": low, "mass_high": high},
+        with_interval("mass", *factor),
         f"The masses on {listed([repr(name) for name in joints], 3)} are not the model's, "
         f"whatever friction, armature and delays there are. A mass of {body!r} of {mass:.3g} "
-        f"times the model's (95 % interval {low:.3g} to {high:.3g}){also} would explain "
-        f"it{rival}.",
+        f"times the model's ({interval}){also} would explain it{rival}.",
         freed_mass(model, body),
-        (),
-        body,
-        rivals,
+        body=body,
+        rivals=rivals,
     )
+
+
+def told_masses(found: OneMass, joints: tuple[str, ...]) -> Finding:
+    """The finding of masses that are all off, which no line repairs: it is the model that is wrong.
+
+    Args:
+      found: The change of all masses.
+      joints: Those that show it.
+    """
+    factor = 1.0 + found.step
+    return Finding(
+        FindingKind.MASSES,
+        joints,
+        with_interval("mass", factor, found.reach),
+        f"The masses of all bodies are {factor:.3g} times the model's "
+        f"({_in_words(factor, found.reach)}), or all that drives them is {1.0 / factor:.3g} times "
+        "as strong as in the model: gains of servos, or the unit of torques. No single mass "
+        "explains as much. Geoms that are only drawn weigh as well unless their density is zero, "
+        "and a body's density may be another's. Correct the model, and do this again.",
+    )
+
+
+def with_interval(name: str, value: float, half: float) -> dict[str, float]:
+    """The figures of a size with its interval."""
+    return {name: value, f"{name}_low": value - half, f"{name}_high": value + half}
+
+
+def _in_words(value: float, half: float) -> str:
+    return f"95 % interval {value - half:.3g} to {value + half:.3g}"
 
 
 def told_hidden(bodies: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence import Finding, FindingKind, freed_mass
 from sysid_ros.diagnosis.fits import Scores, WindowScores, centre_of, clearly_off
+from sysid_ros.diagnosis.simulated.mass_finding import with_interval
 from sysid_ros.engine.parameters import Parameter
 from sysid_ros.engine.signals import ModelSequences, unit_in
 from sysid_ros.errors import listed
@@ -73,13 +74,13 @@ class MovedMass:
         unit, moved = unit_in(model.opt.gravity, "m"), []
         in_mm = 1.0 if unit == "mm" else 1e3
         for name, (value, half) in self.centre.items():
-            figures |= {name: value, f"{name}_low": value - half, f"{name}_high": value + half}
+            figures |= with_interval(name, value, half)
             moved.append(f"{name[-1]} by {in_mm * value:.3g} +- {in_mm * half:.2g} mm")
         weight, way = "has its centre elsewhere", "Its centre"
         if self.factor is not None:
             mass, reach = self.factor
             low, high = mass - reach, mass + reach
-            figures |= {"mass": mass, "mass_low": low, "mass_high": high}
+            figures |= with_interval("mass", mass, reach)
             weight = "weighs differently and elsewhere"
             way = (
                 f"{mass:.4g} times the model's mass (95 % interval {low:.4g} to {high:.4g}) with "
@@ -97,9 +98,8 @@ class MovedMass:
             f"delays there are. {way} moved along {listed(moved, 3)}{self._load(unit)}{also} would "
             f"explain what no mass alone does{rival}.",
             freed_mass(model, self.body, ["mass"] * (self.factor is not None) + [*self.centre]),
-            (),
-            self.body,
-            self.others,
+            body=self.body,
+            rivals=self.others,
         )
 
     def _load(self, unit: str) -> str:

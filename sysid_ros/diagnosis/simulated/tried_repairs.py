@@ -5,18 +5,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence import Change, Family, FindingKind
-from sysid_ros.diagnosis.fits import explained_more, helps, least_about, spoils
+from sysid_ros.diagnosis.fits import explained_more, helps, spoils
 from sysid_ros.engine.uncertainty import sensor_of
 
 _GLIMPSED = 3  # windows, by which repairs are dismissed that explain nothing of what is left there
+_STEPS = 9  # sizes that are tried about the best of a few
 _NOTHING = 1e-3  # of that: rounding, as of a wheel's angle that is off where no spoke tells
 
 
@@ -139,5 +142,26 @@ def refined(
         found.append(tried((family.change(size),), size))
         return -explained_more(before, found[-1].powers)
 
-    least_about(best.size, (*family.sizes, none), loss, by_ratio=none == 1.0)
+    _search_about(best.size, (*family.sizes, none), loss, by_ratio=none == 1.0)
     return max(found, key=lambda one: explained_more(before, one.powers))
+
+
+def _search_about(
+    best: float, sizes: Sequence[float], loss: Callable[[float], float], *, by_ratio: bool
+) -> None:
+    """Search between the neighbours of a size; the loss is told every size that is tried.
+
+    Args:
+      best: The best so far.
+      sizes: All that were tried, no change at all among them.
+      loss: What a size leaves.
+      by_ratio: Whether sizes are factors.
+    """
+    places = sorted(sizes)
+    place = places.index(best)
+    ends = [places[min(max(place + step, 0), len(places) - 1)] for step in (-1, 1)]
+    low, high = (math.log(end) for end in ends) if by_ratio else ends
+    scipy.optimize.minimize_scalar(
+        lambda one: loss(math.exp(one) if by_ratio else float(one)),
+        bounds=(low, high), method="bounded", options={"maxiter": _STEPS, "xatol": 1e-3},
+    )  # fmt: skip

@@ -47,7 +47,7 @@ from sysid_ros.diagnosis.fits import (
     zero_of,
 )
 from sysid_ros.diagnosis.simulated import mass_finding
-from sysid_ros.diagnosis.simulated.all_masses import all_masses_off, common_factor, told_masses
+from sysid_ros.diagnosis.simulated.all_masses import all_masses_off, common_factor
 from sysid_ros.diagnosis.simulated.changed_load import body_of, changed_load
 from sysid_ros.diagnosis.simulated.moved_mass import moved_mass, suspected_bodies
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
@@ -171,7 +171,7 @@ class WindowTest:
         usual = _names(self.usual)
         tested = {} if self.springs else self.masses
         if whole := all_masses_off(windows, tested, usual, self._linearized):
-            return [told_masses(whole, self._shown(whole.felt))]
+            return [mass_finding.told_masses(whole, self._shown(whole.felt))]
         springs: tuple[Parameter, ...] = ()
         off, beside = self._mass_off(windows)
         if off is not None and self.springs:

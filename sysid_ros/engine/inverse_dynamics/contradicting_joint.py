@@ -20,7 +20,7 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.evidence import equations_of_kind
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
-from sysid_ros.engine.regressor import DELAY, Grams
+from sysid_ros.engine.regressor import DELAY, Grams, row_counts
 
 _FEWEST = 3  # joints: of two that contradict each other, either may be wrong
 _LEFT = 0.8  # of the others' unexplained power; right arms and a real TX40 keep 0.96 and more
@@ -157,7 +157,7 @@ def _rows(
     delay = [kind == DELAY for kind in free.columns.kinds]
     late = np.any([np.any(one[delay] != 0.0, axis=0) for one in free.matrix.values()], axis=0)
     about = np.where(late, x, 0.0)
-    counts = np.sum([one.counts.sum(axis=0) for one in grams.values()], axis=0)
+    counts = row_counts(grams)
     squares = np.sum(
         [one.squares(free.theta(about, c), factors).sum(axis=0) for c, one in grams.items()], axis=0
     )

@@ -28,7 +28,7 @@ from sysid_ros.engine.inverse_dynamics.program import Constraints, Solution, sol
 from sysid_ros.engine.inverse_dynamics.reversal_bias import allowing_for_reversals, sure_equations
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife, residual_weights
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
-from sysid_ros.engine.regressor import Grams
+from sysid_ros.engine.regressor import Grams, row_counts
 from sysid_ros.errors import ExperimentError
 
 _CONSISTENT = 2  # solutions of the program: one for the weights of the other
@@ -200,7 +200,7 @@ def _first(
 
 
 def _first_weights(grams: Mapping[str, Grams], free: FreeParameters) -> FloatArray:
-    rows = sum(one.counts.sum(axis=0) for one in grams.values())
+    rows = row_counts(grams)
     squares = sum(one.sum(axis=0) for one in acting_squares(grams, free).values())
     return np.where(rows > 0, rows / np.maximum(squares, 1e-18), 0.0)
 

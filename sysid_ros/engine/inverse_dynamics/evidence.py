@@ -23,11 +23,11 @@ from sysid_ros.engine.regressor import (
     ShiftedGrams,
     SmoothStretch,
     Stretch,
+    all_stretches,
     choose_filters,
     delay_nodes,
     delayed,
     smooth,
-    stretches_of,
     sum_shifted,
     sure_kinds,
 )
@@ -102,7 +102,7 @@ def gather(
       DataError: No stretch without a gap is longer than the filters.
     """
     model = regressor.model
-    cut = [s for i, one in enumerate(recordings) for s in stretches_of(model, one, i)]
+    cut = all_stretches(model, recordings)
     if not cut:
         raise DataError("no recording has 64 samples in a row without a gap")
     filters = choose_filters(model, cut, settings.motion_cutoff, settings.row_cutoff)

@@ -19,9 +19,9 @@ from sysid_ros.engine.regressor import (
     Recording,
     Regressor,
     SmoothStretch,
+    all_stretches,
     row_weights,
     smooth,
-    stretches_of,
     thin,
 )
 from sysid_ros.errors import DataError
@@ -94,7 +94,7 @@ def torque_rmse(
       DataError: No stretch without a gap is longer than the filters.
     """
     model = regressor.model
-    cut = [s for i, one in enumerate(recordings) for s in stretches_of(model, one, i)]
+    cut = all_stretches(model, recordings)
     kept = [found for s in cut if (found := smooth(model, s, filters)) is not None]
     if not kept:
         raise DataError("no stretch without a gap is longer than the filters")

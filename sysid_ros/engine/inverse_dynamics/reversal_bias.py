@@ -20,7 +20,7 @@ from sysid_ros.engine.inverse_dynamics.evidence import Equations, equations
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife
-from sysid_ros.engine.regressor import Grams, sure_kinds
+from sysid_ros.engine.regressor import Grams, row_counts, sure_kinds
 
 _TELLING = 2.0  # standard errors of the difference
 
@@ -44,7 +44,7 @@ def sure_equations(
       x: The estimate, (k,).
     """
     dofs = next(iter(grams.values())).dofs
-    rows = np.sum([one.counts.sum(axis=0) for one in grams.values()], axis=0)
+    rows = row_counts(grams)
     sure = sure_kinds(dofs, rows)
     if np.all(sure | (rows == 0)):
         return None

@@ -6,7 +6,11 @@
 from __future__ import annotations
 
 from sysid_ros.engine.measured_torque.combined_fit import torque_beside_simulation
-from sysid_ros.engine.measured_torque.contradictions import Contradictions, found_contradictions
+from sysid_ros.engine.measured_torque.contradictions import (
+    Contradictions,
+    OddTorque,
+    found_contradictions,
+)
 from sysid_ros.engine.measured_torque.coupled_joints import Coupling, found_couplings
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
 from sysid_ros.engine.measured_torque.methods import (

@@ -34,7 +34,7 @@ from sysid_ros.engine.measured_torque.rows import (
     without_ripple,
 )
 from sysid_ros.engine.parameters import ParameterDict, written_by
-from sysid_ros.engine.regressor import choose_filters, smooth, stretches_of
+from sysid_ros.engine.regressor import all_stretches, choose_filters, smooth
 from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries
 from sysid_ros.errors import SysidError
 
@@ -152,10 +152,8 @@ def _data(
 ) -> TorqueData:
     """Rows of torque without the sawtooth of held references, without its jumps, as measured."""
     model = problem.declared.model
-    cut = [s for i, one in enumerate(problem.recordings) for s in stretches_of(model, one, i)]
-    others = [
-        [s for i, one in enumerate(other) for s in stretches_of(model, one, i)] for other in even
-    ]
+    cut = all_stretches(model, problem.recordings)
+    others = [all_stretches(model, other) for other in even]
     filters = choose_filters(model, cut, settings.motion_cutoff, settings.row_cutoff)
     found = []
     for parts in zip(*others, cut, strict=True):

@@ -33,7 +33,7 @@ from sysid_ros.engine.measured_torque.rows import (
 from sysid_ros.engine.measured_torque.settled_sums import settled_sums
 from sysid_ros.engine.measured_torque.torque_sums import values_at
 from sysid_ros.engine.parameters import Parameter, ParameterDict
-from sysid_ros.engine.regressor import LAW_KINDS
+from sysid_ros.engine.regressor import LAW_KINDS, row_counts
 
 _ROUNDS = 12  # of linearisation of each law
 _HALVES = 4  # of a step, after which what it leads to counts as no better
@@ -150,6 +150,6 @@ def _misfit(declared: Declared, evidence: Evidence, values: FloatArray) -> float
         one.squares(declared.theta(values, condition), gains).sum(axis=0)
         for condition, one in grams.items()
     )
-    counts = sum(one.counts.sum(axis=0) for one in grams.values())
+    counts = row_counts(grams)
     used = counts > 0
     return float(np.sum(counts[used] * np.log(np.maximum(squares[used] / counts[used], 1e-18))))

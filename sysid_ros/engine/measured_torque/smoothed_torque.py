@@ -23,7 +23,7 @@ from sysid_ros.engine.inverse_dynamics import (
     equations,
     least_squares,
 )
-from sysid_ros.engine.regressor import Grams
+from sysid_ros.engine.regressor import Grams, row_counts
 from sysid_ros.errors import listed
 
 _CONSTANTS = (0.01, 0.014, 0.02, 0.028, 0.04, 0.056, 0.08, 0.113, 0.16)  # s
@@ -148,7 +148,7 @@ class _Test:
         squares = np.array([])
         for _ in range(_ROUNDS):
             grams = {c: self._rows(c, constant, one) for c, one in delays.items()}
-            counts = np.sum([one.counts.sum(axis=0) for one in grams.values()], axis=0)
+            counts = row_counts(grams)
             if not squares.size:
                 squares = np.sum([one.torque_squares() for one in grams.values()], axis=0)
             weights = counts / np.maximum(squares.sum(axis=0), 1e-300)

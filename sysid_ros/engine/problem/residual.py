@@ -126,19 +126,8 @@ def model_residual(
 ) -> tuple[FloatArray, list[TimeSeries], list[TimeSeries]]:
     """Residuals of recordings of one model, as one array.
 
-    Args:
-      x: As for :func:`residual`.
-      params: As for :func:`residual`.
-      build_model: Makes an MjModel from parameters.
-      traj_measured: One or several recordings.
-      modify_residual: As for :func:`residual`, like all that follows.
-      custom_rollout: See there.
-      n_threads: See there.
-      return_pred_all: See there.
-      resample_true: See there.
-      sensor_weights: See there.
-      enabled_observations: See there.
-      **options: See there.
+    Takes what :func:`residual` takes, but ``build_model`` makes an MjModel from parameters alone,
+    and ``traj_measured`` is one or several recordings of it.
 
     Returns:
       Residuals of all recordings, (n,) or (n, k); predictions and measurements, one series per

@@ -18,7 +18,14 @@ from sysid_ros.engine.regressor.filtering import (
     thin,
 )
 from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws
-from sysid_ros.engine.regressor.gram import WEIGHT, BlockedRows, Grams, sum_grams, sum_joined
+from sysid_ros.engine.regressor.gram import (
+    WEIGHT,
+    BlockedRows,
+    Grams,
+    row_counts,
+    sum_grams,
+    sum_joined,
+)
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import (
     SHARP,
@@ -29,4 +36,9 @@ from sysid_ros.engine.regressor.regressor_tables import (
 from sysid_ros.engine.regressor.reversals import row_classes, sure_kinds
 from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH
 from sysid_ros.engine.regressor.torque_delay import ShiftedGrams, delay_nodes, delayed, sum_shifted
-from sysid_ros.engine.regressor.torque_recording import Recording, Stretch, stretches_of
+from sysid_ros.engine.regressor.torque_recording import (
+    Recording,
+    Stretch,
+    all_stretches,
+    stretches_of,
+)

@@ -10,7 +10,8 @@ not grow with the recording.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -104,6 +105,12 @@ class Grams:
         return np.stack([sums[:, -1, -1] for sums in self.sums], axis=1)
 
 
+def row_counts(grams: Mapping[str, Grams]) -> IntArray:
+    """Rows of each kind under all conditions, (kinds,)."""
+    counts: IntArray = np.sum([one.counts.sum(axis=0) for one in grams.values()], axis=0)
+    return counts
+
+
 @dataclass(frozen=True)
 class FilteredRows:
     """Rows of a stretch of time, after the row filter."""
@@ -157,15 +164,14 @@ def sum_joined(
 
     Takes what :func:`sum_grams` takes, and the number of shifts.
     """
-    filters, apart = wanted.filters, wanted.apart
-    classes = CLASSES if apart else 1
+    classes = CLASSES if wanted.apart else 1
     dofs = np.repeat(np.arange(regressor.model.nv), classes)
-    used, changes = regressor.support, None
+    used, width = regressor.support, len(regressor.columns)
+    changes: list[FloatArray] | None = None
     if merge is not None:
         used = [np.flatnonzero(np.any(merge[one] != 0.0, axis=0)) for one in regressor.support]
         pairs = zip(regressor.support, used, strict=True)
-        changes = [merge[np.ix_(own, kept)] for own, kept in pairs]
-    width = len(regressor.columns) if merge is None else merge.shape[1]
+        changes, width = [merge[np.ix_(own, kept)] for own, kept in pairs], merge.shape[1]
     if weight is not None:
         more = [np.arange(WEIGHT if one.size else 0) for one in weight.support]
         used = [np.append(own, width + new) for own, new in zip(used, more, strict=True)]
@@ -175,27 +181,40 @@ def sum_joined(
     counts = np.zeros((wanted.blocks, len(dofs)), dtype=np.int64)
     for stretch, numbers in zip(wanted.stretches, wanted.block_of, strict=True):
         first = 0
-        for rows in filtered_rows(regressor, stretch, filters, apart=apart):
-            tables = rows.regressor
-            if changes is not None:
-                tables = tuple(t @ change for t, change in zip(tables, changes, strict=True))
-            if weight is not None:
-                part = slice(first, first + len(rows.times))
-                lifted = _weights(weight, stretch, filters, part)
-                tables = tuple(map(np.hstack, zip(tables, lifted, strict=True)))
+        for rows, tables in _merged_rows(regressor, wanted, stretch, changes, weight):
             here = numbers[first : first + len(rows.times)]
             first += len(rows.times)
-            for block in np.unique(here):
-                for kind, j in enumerate(dofs):
-                    use = (here == block) & np.isfinite(rows.torque[:, j, 0])
-                    if apart:
-                        use &= rows.classes[:, j] == kind % classes
-                    if not use.any():
-                        continue
-                    joined = np.hstack([tables[j][use], rows.torque[use, j]])
-                    sums[kind][block] += joined.T @ joined
-                    counts[block, kind] += int(use.sum())
+            for block, (kind, j) in itertools.product(np.unique(here), enumerate(dofs)):
+                use = (here == block) & np.isfinite(rows.torque[:, j, 0])
+                if wanted.apart:
+                    use &= rows.classes[:, j] == kind % classes
+                if not use.any():
+                    continue
+                joined = np.hstack([tables[j][use], rows.torque[use, j]])
+                sums[kind][block] += joined.T @ joined
+                counts[block, kind] += int(use.sum())
     return tuple(support), tuple(sums), counts, width, dofs
+
+
+def _merged_rows(
+    regressor: Regressor,
+    wanted: BlockedRows,
+    stretch: SmoothStretch,
+    changes: Sequence[FloatArray] | None,
+    weight: Regressor | None,
+) -> Iterator[tuple[FilteredRows, tuple[FloatArray, ...]]]:
+    """Yield the rows of a stretch, some at a time, with the columns that are summed."""
+    first = 0
+    for rows in filtered_rows(regressor, stretch, wanted.filters, apart=wanted.apart):
+        tables = rows.regressor
+        if changes is not None:
+            tables = tuple(t @ change for t, change in zip(tables, changes, strict=True))
+        if weight is not None:
+            part = slice(first, first + len(rows.times))
+            lifted = _weights(weight, stretch, wanted.filters, part)
+            tables = tuple(map(np.hstack, zip(tables, lifted, strict=True)))
+        first += len(rows.times)
+        yield rows, tables
 
 
 def _weights(

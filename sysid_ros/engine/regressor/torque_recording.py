@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -74,6 +75,11 @@ class Stretch:
             qpos=self.qpos[part],
             torque=self.torque[part],
         )
+
+
+def all_stretches(model: mujoco.MjModel, recordings: Sequence[Recording]) -> list[Stretch]:
+    """The stretches of several recordings; see :func:`stretches_of`."""
+    return [s for i, one in enumerate(recordings) for s in stretches_of(model, one, i)]
 
 
 def stretches_of(model: mujoco.MjModel, recording: Recording, number: int = 0) -> list[Stretch]:

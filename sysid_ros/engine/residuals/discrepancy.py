@@ -95,14 +95,9 @@ def prepared(
 ) -> PreparedComparison:
     """All of a comparison that does not depend on what is simulated at these instants.
 
-    Args:
-      times: Of the simulated sensors, after each step, (n,) s.
-      measured: As for :func:`compare`, like all that follows.
-      model: See there.
-      comparison: See there.
-      corrections: See there.
-      like: The same comparison of the same model with another recording, whose frame is taken
-        where it suits this one.
+    Takes what :func:`compare` takes, with the times of the simulated sensors, after each step,
+    (n,) s, in place of these, and ``like``, the same comparison of the same model with another
+    recording, whose frame is taken where it suits this one.
 
     Raises:
       SignalError: The recording does not overlap with the instants, or its signals do not fit.

@@ -17,7 +17,7 @@ import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.errors import SignalError, unknown_name
-from sysid_ros.time_intervals import shortest_gap
+from sysid_ros.time_intervals import runs_of, shortest_gap
 
 if TYPE_CHECKING:
     from scipy.interpolate import PPoly
@@ -84,7 +84,7 @@ def smooth_curve(times: FloatArray, values: FloatArray) -> PPoly:
     still = same & (beside[:-2] | beside[2:] | (steps > shortest_gap(times)))
     slopes = np.where(still, 0.0, np.diff(values) / steps)
     powers = np.vstack([np.zeros((2, len(steps))), slopes, values[:-1]])
-    bounds = np.flatnonzero(np.diff(np.concatenate([[True], still, [True]]))).reshape(-1, 2)
+    bounds = runs_of(~still)
     for first, last in bounds[np.diff(bounds)[:, 0] > 1].tolist():  # one step alone is a line
         own = slice(first, last + 1)
         powers[:, first:last] = scipy.interpolate.CubicSpline(times[own], values[own]).c

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.time_intervals import runs_of
 
 _LEAST_SAMPLES = 200
 _LEAST_LEVELS = 8  # fewer are a stepped command
@@ -107,10 +108,8 @@ class _Run(NamedTuple):
 
 def _runs(part: FloatArray, limit: float, reach: float) -> list[_Run]:
     """Every run at a limit inside a recording."""
-    at = np.abs(part - limit) <= _SAME * reach
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], at, [False]]).astype(int)))
     found = []
-    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+    for start, end in runs_of(np.abs(part - limit) <= _SAME * reach).tolist():
         if end - start >= _RUN and start >= 2 and end < len(part):
             half = (end - start) // 2
             beside = part[[max(start - half, 0), min(end - 1 + half, len(part) - 1)]]

@@ -28,10 +28,7 @@ def density(signal: FloatArray, rate: float, length: int) -> tuple[FloatArray, F
 def densities(signal: FloatArray, rate: float, length: int) -> tuple[FloatArray, FloatArray]:
     """Those of half-overlapping segments, each without its straight line and in a Hann window.
 
-    Args:
-      signal: As for :func:`density`.
-      rate: The same.
-      length: The same.
+    Takes what :func:`density` takes.
 
     Returns:
       Frequencies [Hz], (f,), and densities [signal^2/Hz], (segments, f).

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 import mujoco
 
 from sysid_ros.engine.elements import joint_of
+from sysid_ros.engine.signals import control_names
+from sysid_ros.experiment import UNITS
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
@@ -286,3 +288,26 @@ def _matched(drives: Sequence[Drive], given: Sequence[str]) -> tuple[list[str], 
     tried = [likest, *([drive.names[k] for drive in drives] for k in (0, -1))]
     found = [(names, match_names(names, given)) for names in tried]
     return max(found, key=lambda one: (sum(m.sure for m in one[1].values()), len(one[1])))
+
+
+def velocity_inputs(
+    model: mujoco.MjModel, lines: Sequence[Line], channels: Sequence[Channel]
+) -> list[Line]:
+    """Lines of the velocities that were commanded in the same messages as pids' positions.
+
+    Args:
+      model: The compiled model.
+      lines: Of the positions, among others.
+      channels: What was recorded.
+    """
+    inputs, recorded = control_names(model), {(one.topic, one.field): one for one in channels}
+    found = []
+    for line in lines:
+        name, unit = f"{line.name}.velocity", f"{line.unit}/s" if line.unit else ""
+        field = line.channel.field.replace("positions[", "velocities[")
+        field = field.replace("position[", "velocity[")
+        rate = recorded.get((line.channel.topic, field))
+        known = line.kind == "actuator" and name in inputs and (not unit or unit in UNITS)
+        if known and rate is not None and rate is not line.channel and rate.moves:
+            found.append(replace(line, name=name, channel=rate, unit=unit))
+    return found

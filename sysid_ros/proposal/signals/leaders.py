@@ -17,6 +17,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.correlations import decisive
+from sysid_ros.time_intervals import level_starts
 
 _LAGS = np.arange(0.01, 0.3, 0.005)  # s, by which a follower may be behind
 _MOST_INSTANTS = 2000
@@ -91,7 +92,7 @@ def _is_behind(one: Channel, other: Channel) -> bool:
 
 def _repeats(own: FloatArray, values: FloatArray, then: FloatArray, others: FloatArray) -> bool:
     """Tell whether changing values (n,) are those of another at about one lag, digit by digit."""
-    moved = np.flatnonzero(np.diff(values)) + 1
+    moved = level_starts(values)[1:]
     told, asked = values[moved].astype(np.float32), others.astype(np.float32)
     for lag in (0.0, *_LAGS):
         places = np.searchsorted(then, own[moved] - lag, side="right") - 1

@@ -16,7 +16,7 @@ from sysid_ros.engine.elements import FREE, joint_of, n_actuators
 from sysid_ros.engine.signals import UNZEROED
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
-from sysid_ros.proposal.signals.actuator_inputs import command_lines
+from sysid_ros.proposal.signals.actuator_inputs import command_lines, velocity_inputs
 from sysid_ros.proposal.signals.bodies import (
     balls_told,
     body_lines,
@@ -32,7 +32,6 @@ from sysid_ros.proposal.signals.efforts import (
     torque_sensors,
 )
 from sysid_ros.proposal.signals.elastic_joints import behind_springs
-from sysid_ros.proposal.signals.further_inputs import velocity_inputs
 from sysid_ros.proposal.signals.leaders import with_leaders_asking
 from sysid_ros.proposal.signals.lines import SERVOS, Line
 from sysid_ros.proposal.signals.measured_positions import (

@@ -10,7 +10,7 @@ instead of repairing it silently.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -26,7 +26,7 @@ from sysid_ros.recording.mapping.dating import (
     source_of,
 )
 from sysid_ros.recording.mapping.gaps import silences
-from sysid_ros.recording.mapping.mapped_recording import MappedRecording
+from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import (
     MappingRequest,
     MaskRequest,
@@ -155,7 +155,7 @@ def map_columns(
       DataError: As :func:`map_recording`.
     """
     used = Range(0.0 if start is None else start, np.inf if end is None else end)
-    settings, numbers = wanted.settings, wanted.numbers
+    settings = wanted.settings
     signals, clock, max_gap = settings.signals, settings.clock, settings.max_gap
     try:
         masks = _masks(settings)
@@ -165,15 +165,8 @@ def map_columns(
             masked_stretches([*settings.enabled_when, *signal.enabled_when], dated, clock, max_gap)
             for signal in signals
         ]
-        topics = [dated.topics[source_of(signal, clock)] for signal in signals]
         read = partial(map_signal, used=used, span=span, max_gap=max_gap, whole=whole)
-        try:
-            mapped = [
-                read(signal, parts, topic, masked=out, straight=signal.name in straight)
-                for signal, parts, topic, out in zip(signals, numbers, topics, masked, strict=True)
-            ]
-        except DataError as error:
-            raise DataError(f"{error}{set_forward(dated)}") from error
+        mapped = _mapped(wanted, dated, masked, read, straight)
     except (BagError, DataError) as error:
         raise type(error)(f"{name}: {error}") from error
     masked = [within(out, span.start, span.end) for out in masked]
@@ -198,6 +191,26 @@ def map_columns(
     told = mapping_warnings(dated, quality, found, span.end - span.start)
     warnings = tuple(f"{name}: {text}" for text in told)
     return replace(found, quality=quality, warnings=warnings)
+
+
+def _mapped(
+    wanted: WantedFields,
+    dated: DatedRecording,
+    masked: Sequence[Intervals],
+    read: Callable[..., MappedSignal],
+    straight: Collection[str],
+) -> list[MappedSignal]:
+    """The wanted signals; an error says if a clock was set forward, which may be its cause."""
+    signals, clock = wanted.settings.signals, wanted.settings.clock
+    topics = [dated.topics[source_of(signal, clock)] for signal in signals]
+    parts = zip(signals, wanted.numbers, topics, masked, strict=True)
+    try:
+        return [
+            read(signal, numbers, topic, masked=out, straight=signal.name in straight)
+            for signal, numbers, topic, out in parts
+        ]
+    except DataError as error:
+        raise DataError(f"{error}{set_forward(dated)}") from error
 
 
 def _numbers(recording: TopicTypes, signal: SignalRequest) -> Components:
