@@ -5,16 +5,17 @@
 
 Of a parallel robot the motors are measured, of a gripper one finger. Where the others are follows
 from the constraints: r(q) = 0 is solved for the unmeasured part of q by Gauss-Newton steps, and
-their velocities from J q' = 0.
+their velocities from J q' = 0. Joints that only mimic measured ones have polynomials of these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+from numpy.polynomial import Polynomial
 
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.elements import BALL, FREE
@@ -23,6 +24,8 @@ _MOST_STEPS = 30
 _CLOSED = 1e-9  # rad or m, a step that is small enough
 _LARGEST_STEP = 0.3  # rad or m
 _SINGULAR = 1e-6  # of the largest singular value
+_OF_JOINTS = int(mujoco.mjtEq.mjEQ_JOINT)
+_TERMS = 5  # of a polynomial that a joint is of another
 _EQUALITY = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
 
 
@@ -54,6 +57,9 @@ class ClosedLoops:
 
         Each state is closed from the one before, as a motion goes on.
         """
+        if (laws := self._laws()) is not None:
+            self._mimic(laws, states)
+            return
         model, data = self.model, mujoco.MjData(self.model)
         places, rates = slice(1, 1 + model.nq), slice(1 + model.nq, 1 + model.nq + model.nv)
         own = np.zeros(model.nq, dtype=np.bool_)
@@ -69,6 +75,34 @@ class ClosedLoops:
             state[rates][self.free] = -np.linalg.lstsq(
                 jacobian[:, self.free], jacobian @ known, rcond=_SINGULAR
             )[0]
+
+    def _laws(self) -> dict[int, int] | None:
+        """By unmeasured joint the equality that has it mimic a measured one, or stay.
+
+        ``None`` where loops are any others.
+        """
+        model, unmeasured = self.model, {int(self.model.dof_jntid[dof]) for dof in self.free}
+        laws: dict[int, int] = {}
+        for row in np.flatnonzero(model.eq_active0).tolist():
+            joint, leader = int(model.eq_obj1id[row]), int(model.eq_obj2id[row])
+            if int(model.eq_type[row]) != _OF_JOINTS or leader in unmeasured or joint in laws:
+                return None
+            if joint in unmeasured:
+                laws[joint] = row
+        return laws
+
+    def _mimic(self, laws: Mapping[int, int], states: FloatArray) -> None:
+        """Move joints as their equalities say, see :meth:`close`."""
+        model = self.model
+        places, rates = 1 + model.jnt_qposadr, 1 + model.nq + model.jnt_dofadr
+        for joint, row in laws.items():
+            law, leader = Polynomial(model.eq_data[row, :_TERMS]), int(model.eq_obj2id[row])
+            away, rate = np.zeros(len(states)), np.zeros(len(states))
+            if leader >= 0:
+                away = states[:, places[leader]] - model.qpos0[model.jnt_qposadr[leader]]
+                rate = states[:, rates[leader]]
+            states[:, places[joint]] = model.qpos0[model.jnt_qposadr[joint]] + law(away)
+            states[:, rates[joint]] = law.deriv()(away) * rate
 
     def _closed(self, data: mujoco.MjData) -> FloatArray:
         """Move ``data.qpos`` until the constraints are met; their Jacobian there, (m, nv)."""

@@ -53,6 +53,32 @@ def test_states_meet_the_equalities(spec: mujoco.MjSpec, measured: tuple[str, ..
             assert data.qpos[joint.qposadr[0]] == given[1 + joint.qposadr[0]]
 
 
+MIMICS = """<mujoco><worldbody><body name="a"><joint name="lead" ref=".2" axis="0 0 1"/>
+  <geom size=".1" mass="1"/></body><body><joint name="cubic" ref="-.1" axis="0 0 1"/>
+  <geom size=".1" mass="1"/></body><body><joint name="slide" type="slide"/>
+  <geom size=".1" mass="1"/></body><body><joint name="stays" ref=".3" axis="0 0 1"/>
+  <geom size=".1" mass="1"/></body></worldbody><equality>
+  <joint joint1="cubic" joint2="lead" polycoef=".05 .7 .2 -.1 0"/>
+  <joint joint1="slide" joint2="lead" polycoef="0 -.03 0 0 0"/>
+  <joint joint1="stays" polycoef=".02 0 0 0 0"/></equality></mujoco>"""
+
+
+def test_joints_that_mimic_a_measured_one_are_where_steps_would_bring_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of every instant that takes as long as all else that a check asks of such a gripper."""
+    found = loops(mujoco.MjModel.from_xml_string(MIMICS), "lead")
+    states = np.zeros((3, 9))
+    states[:, 1], states[:, 5] = (0.3, -0.4, 0.1), (1.0, -2.0, 0.5)
+    closed = [states.copy(), states.copy()]
+    with monkeypatch.context() as patch:
+        patch.setattr(ClosedLoops, "_laws", lambda self: None)
+        found.close(closed[0])
+    monkeypatch.delattr(ClosedLoops, "_closed")
+    found.close(closed[1])
+    np.testing.assert_allclose(*closed, atol=1e-8)
+
+
 def test_loops_are_those_of_the_model_itself_whatever_its_jacobian_is_like() -> None:
     """A copy for each reader of starts would take its meshes along."""
     spec, closed = delta(), []
