@@ -16,6 +16,7 @@ from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.effort_mistakes import with_contradictions
 from sysid_ros.diagnosis.evidence import (
     DECISIVE,
+    ROUGH,
     Change,
     Explanation,
     Finding,
@@ -64,7 +65,6 @@ from sysid_ros.experiment import Experiment
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
 _WINDOW_GROUNDS = "Simulated windows, with whatever friction, armature and masses, ask for it."
 _AGAIN = "repair it and check again"
-_ROUGH = (FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE, FindingKind.INTEGRAL)
 
 
 def check_dataset(
@@ -118,8 +118,7 @@ def check_dataset(
             if well_known:
                 findings += running_away(*runaways(dataset.whole, state.declared.params), seen)
             findings += [] if state.recorded.guessed else swinging_steps(state.recorded)
-        # What is repaired roughly, or pressed against stops, shows no masses.
-        rough = [one for one in findings if one.kind in _ROUGH]
+        rough = [one for one in findings if one.kind in ROUGH]
         alone = not (seen.touching or seen.overlaps)
         masses = not rough
         if experiment.fit.method != "inverse_dynamics":
@@ -134,7 +133,7 @@ def check_dataset(
             ):  # sags under gravity from elsewhere look like scales and zeros of commands
                 findings = [one for one in findings if one not in rough]
                 findings.append(state.mounting(turned, leaning_grounds(turned)))
-    if left := [one for one in findings if one.kind in _ROUGH]:
+    if left := [one for one in findings if one.kind in ROUGH]:
         on_note(f"masses are not tested, as {_kinds(left)} may look like them: {_AGAIN}")
     told = with_contradictions(experiment, dataset, findings, masses=masses)
     return (*told, *contradictions(dataset.quality))

@@ -24,6 +24,7 @@ from sysid_ros.diagnosis.evidence.explanation import (
 )
 from sysid_ros.diagnosis.evidence.filtered import Filtered, filtered, motion_bandwidth, total_delays
 from sysid_ros.diagnosis.evidence.finding import (
+    ROUGH,
     Change,
     Finding,
     FindingKind,
