@@ -25,11 +25,11 @@ from sysid_ros.diagnosis.evidence import (
     finding_of,
     leaning_grounds,
     percent,
+    push_findings,
     together,
 )
 from sysid_ros.diagnosis.integral_parts import drive_findings
 from sysid_ros.diagnosis.position_consistency import disagreement, other_units
-from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.range_violations import (
     beyond_ranges,
     clipped_commands,

@@ -46,6 +46,7 @@ from sysid_ros.diagnosis.evidence.hypotheses import (
     offset_unit,
 )
 from sysid_ros.diagnosis.evidence.pushed_joints import closed_postures, is_pushed
+from sysid_ros.diagnosis.evidence.pushes import push_findings
 from sysid_ros.diagnosis.evidence.recorded import (
     Recorded,
     Samples,
