@@ -35,7 +35,7 @@ _ALIKE = 2.0  # times the mass that the model has there, or its reciprocal: what
 
 @dataclass(frozen=True)
 class Carried:
-    """What a wrench says of a load that moves with its site."""
+    """A load that moves with the site of a wrench, as the wrench shows it."""
 
     site: str
     mass: float  # kg; below zero where the sensor tells what the load does to the robot
