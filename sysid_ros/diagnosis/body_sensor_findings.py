@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.carried_wrenches import carried_findings
 from sysid_ros.diagnosis.evidence import (
     DEGREE,
     Change,
@@ -82,7 +83,8 @@ def body_sensor_findings(
         if lag is not None and not declared.explains(lag, seen.lag):
             found.append(_finding(seen, lag, lines))
     others = _accelerometers(recorded) - {seen.label for seen in compared}
-    return [*found, *_weighed(recorded, sorted(others), lines, declared)]
+    found += _weighed(recorded, sorted(others), lines, declared)
+    return [*found, *carried_findings(recorded, lines)]
 
 
 def _accelerometers(recorded: Recorded) -> set[str]:

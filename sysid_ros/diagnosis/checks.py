@@ -14,15 +14,16 @@ from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings, downw
 from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.effort_mistakes import with_contradictions
 from sysid_ros.diagnosis.evidence import (
+    ROUGH,
     Explanation,
     Finding,
     FindingKind,
     leaning_grounds,
     percent,
+    push_findings,
     together,
 )
 from sysid_ros.diagnosis.integral_parts import drive_findings
-from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.range_violations import beyond_ranges, clipped_commands
 from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findings
 from sysid_ros.diagnosis.servo_exchanges import reversed_joints
@@ -58,7 +59,6 @@ from sysid_ros.experiment import Experiment
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
 _WINDOW_GROUNDS = "Simulated windows, with whatever friction, armature and masses, ask for it."
 _AGAIN = "repair it and check again"
-_ROUGH = (FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE, FindingKind.INTEGRAL)
 
 
 def check_dataset(
@@ -112,7 +112,7 @@ def check_dataset(
                 findings += running_away(*runaways(dataset.whole, state.declared.params), seen)
             findings += [] if state.recorded.guessed else swinging_steps(state.recorded)
         # What is repaired roughly, or pressed against stops, shows no masses.
-        masses = not any(one.kind in _ROUGH for one in findings)
+        masses = not any(one.kind in ROUGH for one in findings)
         if experiment.fit.method != "inverse_dynamics":
             if masses:
                 # Behind the name of another joint a mass looks like another.
@@ -120,7 +120,7 @@ def check_dataset(
                 findings += _in_windows(state, experiment, dataset, on_note, doubtful, seen)
             else:
                 findings = _mounted(state, experiment, dataset, findings, seen)
-    if left := [one for one in findings if one.kind in _ROUGH]:
+    if left := [one for one in findings if one.kind in ROUGH]:
         on_note(f"masses are not tested, as {_kinds(left)} may look like them: {_AGAIN}")
     told = with_contradictions(experiment, dataset, findings, masses=masses)
     return (*told, *contradictions(dataset.quality))
@@ -141,7 +141,7 @@ def _mounted(
 
     Sags under it look like these.
     """
-    rough = [one for one in findings if one.kind in _ROUGH]
+    rough = [one for one in findings if one.kind in ROUGH]
     alone = not (seen.touching or seen.overlaps)
     if not (alone and all(_is_of_servo(state, one) for one in rough)):
         return findings

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -96,6 +96,18 @@ class _Pair:
     upside: FloatArray
 
 
+@dataclass(frozen=True)
+class SmoothMotion:
+    """A recorded motion behind a low-pass, on an even grid, with signals beside it."""
+
+    times: FloatArray  # (n,) s
+    qpos: FloatArray  # (n, nq)
+    qvel: FloatArray  # (n, nv)
+    qacc: FloatArray  # (n, nv)
+    others: tuple[FloatArray, ...]  # (n, k) each
+    inside: slice  # away from the ends, which the low-pass bends
+
+
 def agreements(recorded: Recorded) -> list[Agreement]:
     """Compare every vector sensor that the measured positions determine.
 
@@ -125,11 +137,38 @@ def _compare(recorded: Recorded, number: int, pairs: dict[int, list[_Pair]]) -> 
     """Add what one recording says of each sensor, measured and expected."""
     model = recorded.model
     vectors = recorded.vectors[number]
-    sources = _position_sources(recorded, number)
-    if sources is None:
-        return
     present = [sensor for sensor in pairs if model.sensor(sensor).name in vectors]
-    signals = [*sources.values(), *(vectors[str(model.sensor(s).name)] for s in present)]
+    told = [vectors[str(model.sensor(sensor).name)] for sensor in present]
+    motion = smooth_motion(recorded, number, range(model.njnt), told)
+    if motion is None:
+        return
+    expected = _expected(model, motion)
+    for sensor, measured in zip(present, motion.others, strict=True):
+        first, width = int(model.sensor_adr[sensor]), int(model.sensor_dim[sensor])
+        own = slice(first, first + width)
+        said = (one[motion.inside, own] for one in expected)
+        pairs[sensor].append(_Pair(motion.times[motion.inside], measured[motion.inside], *said))
+
+
+def smooth_motion(
+    recorded: Recorded, number: int, joints: Iterable[int], others: Sequence[Samples]
+) -> SmoothMotion | None:
+    """Compute the motion that one recording's positions show, with other signals beside it.
+
+    Args:
+      recorded: What was recorded.
+      number: Of the recording.
+      joints: Numbers of those whose positions are needed; all else stays as the model has it.
+      others: Signals of the recording, low-pass filtered alike.
+
+    Returns:
+      ``None`` where one of the joints is not measured, or too little is.
+    """
+    model = recorded.model
+    sources = _position_sources(recorded, number, joints)
+    if sources is None:
+        return None
+    signals = [*sources.values(), *others]
     start = max(float(one.times[0]) for one in signals)
     end = min(float(one.times[-1]) for one in signals)
     slowest = max(float(np.median(np.diff(one.times))) for one in signals)
@@ -138,16 +177,19 @@ def _compare(recorded: Recorded, number: int, pairs: dict[int, list[_Pair]]) -> 
     times = np.arange(start, end, step)
     edge = int(2.0 / (cutoff * step))
     if len(times) < 2 * edge + _LEAST_ROWS:
-        return
-    smooth = {joint: _smooth(one, times, cutoff) for joint, one in sources.items()}
-    expected = _expected(model, smooth, step)
-    inside = slice(edge, -edge)
-    for sensor in present:
-        measured = _smooth(vectors[str(model.sensor(sensor).name)], times, cutoff)
-        first, width = int(model.sensor_adr[sensor]), int(model.sensor_dim[sensor])
-        own = slice(first, first + width)
-        said = (one[inside, own] for one in expected)
-        pairs[sensor].append(_Pair(times[inside], measured[inside], *said))
+        return None
+    qpos: FloatArray = np.tile(np.asarray(model.qpos0), (len(times), 1))
+    for joint, one in sources.items():
+        values, first = _smooth(one, times, cutoff), int(model.jnt_qposadr[joint])
+        qpos[:, first : first + values.shape[1]] = values
+    for row in qpos:
+        mujoco.mj_normalizeQuat(model, row)
+    qvel: FloatArray = np.zeros((len(times), model.nv))
+    for i in range(1, len(times) - 1):
+        mujoco.mj_differentiatePos(model, qvel[i], 2.0 * step, qpos[i - 1], qpos[i + 1])
+    qacc = np.gradient(qvel, step, axis=0)
+    beside = tuple(_smooth(one, times, cutoff) for one in others)
+    return SmoothMotion(times, qpos, qvel, qacc, beside, slice(edge, -edge))
 
 
 def _upside_down(model: mujoco.MjModel) -> mujoco.MjModel:
@@ -157,11 +199,13 @@ def _upside_down(model: mujoco.MjModel) -> mujoco.MjModel:
     return turned
 
 
-def _position_sources(recorded: Recorded, number: int) -> dict[int, Samples] | None:
-    """Samples (n, width of the joint's qpos) of every joint; ``None`` where one is not measured."""
+def _position_sources(
+    recorded: Recorded, number: int, joints: Iterable[int]
+) -> dict[int, Samples] | None:
+    """Samples (n, width of the joint's qpos) of joints; ``None`` where one is not measured."""
     model = recorded.model
     sources: dict[int, Samples] = {}
-    for joint in range(model.njnt):
+    for joint in joints:
         if int(model.jnt_type[joint]) in (FREE, BALL):
             found = pose_of(model, joint, recorded.vectors[number])
         else:
@@ -184,32 +228,22 @@ def _smooth(one: Samples, times: FloatArray, cutoff: float) -> FloatArray:
 
 
 def _expected(
-    model: mujoco.MjModel, positions: Mapping[int, FloatArray], step: float
+    model: mujoco.MjModel, motion: SmoothMotion
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Compute every sensor's readings during a motion (n, nsensordata), and in the other frame.
 
     The third are those by how it is turned one period of the low-pass earlier and later, of which
     the noise is another; the last what is read where gravity points the other way.
     """
-    count = len(next(iter(positions.values())))
-    qpos: FloatArray = np.tile(np.asarray(model.qpos0), (count, 1))
-    for joint, values in positions.items():
-        first = int(model.jnt_qposadr[joint])
-        qpos[:, first : first + values.shape[1]] = values
+    count = len(motion.times)
     data, turned = mujoco.MjData(model), _upside_down(model)
-    for row in qpos:
-        mujoco.mj_normalizeQuat(model, row)
-    qvel: FloatArray = np.zeros((count, model.nv))
-    for i in range(1, count - 1):
-        mujoco.mj_differentiatePos(model, qvel[i], 2.0 * step, qpos[i - 1], qpos[i + 1])
-    qacc = np.gradient(qvel, step, axis=0)
     readings, upside = np.empty((2, count, model.nsensordata))
     turns: dict[int, list[FloatArray]] = {}
     for i in range(count):
-        data.qpos[:], data.qvel[:] = qpos[i], qvel[i]
+        data.qpos[:], data.qvel[:] = motion.qpos[i], motion.qvel[i]
         mujoco.mj_fwdPosition(model, data)
         mujoco.mj_fwdVelocity(model, data)
-        data.qacc[:] = qacc[i]
+        data.qacc[:] = motion.qacc[i]
         mujoco.mj_sensorPos(model, data)
         mujoco.mj_sensorVel(model, data)
         mujoco.mj_rnePostConstraint(model, data)

@@ -24,6 +24,7 @@ from sysid_ros.diagnosis.evidence.explanation import (
 )
 from sysid_ros.diagnosis.evidence.filtered import Filtered, filtered, motion_bandwidth, total_delays
 from sysid_ros.diagnosis.evidence.finding import (
+    ROUGH,
     Change,
     Finding,
     FindingKind,
@@ -45,6 +46,7 @@ from sysid_ros.diagnosis.evidence.hypotheses import (
     offset_unit,
 )
 from sysid_ros.diagnosis.evidence.pushed_joints import closed_postures, is_pushed
+from sysid_ros.diagnosis.evidence.pushes import push_findings
 from sysid_ros.diagnosis.evidence.recorded import (
     Recorded,
     Samples,

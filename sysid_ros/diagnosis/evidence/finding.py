@@ -53,6 +53,14 @@ class FindingKind(str, Enum):
     ECHO = "echo"
     INTEGRAL = "integral part"
     SMOOTHED = "smoothed"
+    CARRIED = "carried"
+
+
+# What is repaired roughly, pressed against stops, or counted twice, shows no masses.
+ROUGH = (
+    FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE, FindingKind.INTEGRAL,
+    FindingKind.CARRIED,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -368,7 +368,10 @@ def _wrenches(model: mujoco.MjModel, channels: Sequence[Channel]) -> Iterator[Li
         if channel.msgtype != _WRENCH or channel.field != "wrench.force.x" or not sites:
             continue
         site = max(sites, key=lambda name: _likeness([name], channel.topic))
-        doubt = f"does {channel.topic} act from outside at {site}, in its frame?"
+        doubt = (
+            f"does {channel.topic} act from outside at {site}, in its frame, or is it the weight "
+            "of a tool that the model has?"
+        )
         yield Line("wrench", site, replace(channel, field="wrench"), doubt)
 
 

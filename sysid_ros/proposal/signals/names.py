@@ -43,7 +43,8 @@ def match_names(wanted: Sequence[str], given: Sequence[str]) -> dict[str, Match]
     """Find the recorded name of each wanted one, each used once.
 
     Names are equal, or equal but for namespaces, case and words such as ``joint`` or ``pos``
-    (sure), or similar (to be checked).
+    (sure), or similar (to be checked). What is surely one's name is not another's that is similar,
+    however often it was recorded.
 
     Args:
       wanted: Names in the model.
@@ -60,6 +61,7 @@ def match_names(wanted: Sequence[str], given: Sequence[str]) -> dict[str, Match]
     table = np.array([[similarity(one, other) for other in given] for one in wanted])
     _prefer_one_prefix(table, wanted, given)
     _spell_out(table, wanted, given)
+    table[(table < SURE) & (table.max(axis=0) >= SURE)] = 0.0
     rows, columns = scipy.optimize.linear_sum_assignment(-table)
     return {
         wanted[row]: Match(int(column), sure=bool(table[row, column] >= SURE))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.names import similarity, words_of
-from sysid_ros.recording.messages import reports_command
+from sysid_ros.recording.messages import is_asked, reports_command
 
 _SAME_NAME = 0.95  # similarity of names that differ in words such as joint only
 _BARE = ("data", "value")  # of a number with a header, whose meaning its topic says
@@ -34,10 +35,12 @@ def named_commands(
 ) -> dict[str, list[Channel]]:
     """Commands by topic that messages name; a single number by its field or a part of its topic.
 
-    The only element of an array, of one of the topics ``singles``, is so if the part is all of it.
-    Topics change some time (``moving``), or never.
+    The only element of an array, of one of the topics ``singles``, is so if the part is all of it,
+    and so is all that a maker's type has, whatever it calls it. Topics change some time
+    (``moving``), or never.
     """
     known = [name for drive in drives for name in drive.names]
+    numbers = Counter(one.topic for one in commands)
     found: dict[str, list[Channel]] = {}
     for one in commands:
         if one.name:
@@ -46,6 +49,10 @@ def named_commands(
             own = "" if is_bare(one) or "[" in one.field else f"/{one.field}"
             part, score = named_part(f"{one.topic}{own}", known)
             if part and ("[" not in one.field or score >= _SAME_NAME):
+                found.setdefault("", []).append(replace(one, name=part))
+        elif numbers[one.topic] == 1 and is_asked(one.topic):
+            part, score = named_part(one.topic, known)
+            if score >= _SAME_NAME:
                 found.setdefault("", []).append(replace(one, name=part))
     return {
         topic: group for topic, group in found.items() if any(one.moves for one in group) is moving

@@ -176,6 +176,20 @@ def without_efforts(
     return replace(recorded, spec=spec, mapping=mapping)
 
 
+def without_carried(
+    recorded: RecordedSignals, findings: tuple[Finding, ...]
+) -> RecordedSignals | None:
+    """Leave out wrenches that tell the weight of what the model has, if there are any."""
+    told = {one.signals[0]: one for one in findings if one.kind is FindingKind.CARRIED}
+    if not told or recorded.given:
+        return None
+    mapping = recorded.mapping
+    bodies = [one for one in mapping.bodies if one.kind != "wrench" or one.name not in told]
+    notes = [one.sentence for one in told.values()]
+    mapping = replace(mapping, bodies=tuple(bodies), unmapped=(*mapping.unmapped, *notes))
+    return replace(recorded, mapping=mapping)
+
+
 def at_commanded_speeds(recorded: RecordedSignals) -> RecordedSignals | None:
     """Simulate the servos whose efforts are no mean torques, if they have commanded velocities."""
     if recorded.given:

@@ -56,7 +56,7 @@ def _numbers(names: str) -> MessageType:
 
 _ASKED = re.compile("(cmd|command|des|desired|goal|ref|reference|setpoint|target)s?")
 _SPACES = ("commands",)  # of topics that all ask for something
-_REPORTED = re.compile("(state|feedback|telemetry|measurement)s?|status|measured")
+_REPORTED = re.compile("(state|feedback|telemetry|measurement)s?|status|measured|present|actual")
 _INPUTS = ("input", "action", "actions")  # an action is a policy's, as LeRobot calls commands
 _CRTK = re.compile("(servo|move)_[jc][a-z]")  # of the collaborative robotics toolkit, as servo_jp
 _COMMANDED = ("reference", "desired", "set_point", "output", "command")

@@ -339,6 +339,25 @@ def test_single_numbers_are_named_by_their_topics() -> None:
     assert topics == {"s0": "/j0_controller/command", "s1": "/j1_controller/command"}
 
 
+def test_the_only_number_of_a_makers_type_is_named_by_its_topic() -> None:
+    """As of amplifiers that are told currents, which is no quantity of a joint."""
+    model = driven(["x_axis", "y_axis"], '<motor name="{0}_motor" joint="{0}" gear="55"/>')
+    channels = [
+        asked(f"/{name}/{topic}", f"stage_msgs/msg/{kind}", values, field=field)
+        for name, values in zip(("x_axis", "y_axis"), motions(2).T, strict=True)
+        for topic, kind, field in (
+            ("current_command", "Current", "current_a"),
+            ("info", "Info", "current_a"),  # asks for nothing
+            ("limits_command", "Limits", "current_a"),
+            ("limits_command", "Limits", "rise_time"),
+        )
+    ]
+    lines = map_channels(model, channels).lines
+    assert {(line.name, line.channel.topic) for line in lines} == {
+        (f"{name}_motor", f"/{name}/current_command") for name in ("x_axis", "y_axis")
+    }
+
+
 def test_what_has_the_name_of_another_actuator_on_the_joint_is_not_told_its_servo() -> None:
     """A brake that is commanded by a topic of its own, and the array of the servos beside it."""
     model = mujoco.MjModel.from_xml_string(

@@ -381,6 +381,8 @@ def test_feedback_and_telemetry_were_measured() -> None:
     [
         ("/xarm/robot_states", False),
         ("/arm/joint_feedback", False),
+        ("/servos/present_ticks", False),
+        ("/servos/actual", False),
         ("/arm/state_command", True),
         ("/state/motors", True),  # a namespace
         ("/statement", True),

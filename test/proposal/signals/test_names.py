@@ -114,3 +114,11 @@ def test_abbreviations_of_several_names_are_sure() -> None:
 ])  # fmt: skip
 def test_an_abbreviation_that_could_be_chance_is_not(wanted: list[str], given: list[str]) -> None:
     assert not any(match.sure for match in match_names(wanted, given).values())
+
+
+def test_a_name_that_is_surely_ones_is_not_anothers_that_is_similar() -> None:
+    """As of a controller of the left arm, whose state has each joint's name twice."""
+    left, right = (["left_elbow_joint", "left_wrist_joint"], ["right_elbow_joint", "right_wrist_j"])
+    found = match_names([*left, *right], [*left, *left])
+    assert {name: match.sure for name, match in found.items()} == dict.fromkeys(left, True)
+    assert match_names(right, ["right_elbow_jnt", "rite_wrist_j"])["right_wrist_j"].index == 1

@@ -17,7 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.evidence import Finding, FindingKind, Recorded, Samples, Stretch
+from sysid_ros.diagnosis.evidence.finding import Finding, FindingKind
+from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
+from sysid_ros.diagnosis.evidence.stretch import Stretch
 from sysid_ros.errors import listed
 from sysid_ros.time_intervals import runs_of
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from simulated_arms import three_joint_xml
 
+from sysid_ros.diagnosis.evidence.pushes import push_findings, pushes
 from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
-from sysid_ros.diagnosis.pushes import push_findings, pushes
 
 TIMES = np.arange(0.0, 12.0, 0.01)
 
