@@ -13,7 +13,8 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray
 
 _FEWEST = 20  # changes from which a habit is told from chance
-_HABIT = 0.5  # of the changes, before which a value was repeated
+_HABIT = 0.5  # of the changes, before which a value was repeated for about as long as usual
+_ALIKE = 0.5  # of the usual length, by which one may differ; by one sample anyway
 # A coarse sensor repeats values as well, but goes on by one step of its own from there.
 _STEPS = 3.0  # of the sensor, by more than which what was held back goes on
 _FAR = 0.1  # of the changes after a repetition, that go as far
@@ -39,6 +40,10 @@ def first_readings(values: FloatArray) -> BoolArray | None:
     if np.mean(repeated) < _HABIT or np.mean(_goes_far(values, changed)[repeated]) < _FAR:
         return None
     usual = float(np.median(lengths[:-1][repeated]))
+    # a joint that is moved now and then rests for as long as it may
+    alike = np.abs(lengths[:-1] - usual) <= max(_ALIKE * usual, 1.0)
+    if np.mean(alike) < _HABIT:
+        return None
     readings = np.maximum(lengths / usual, 1.0).astype(int)
     marks = np.zeros(len(values), bool)
     for start, count in zip(starts, readings, strict=True):

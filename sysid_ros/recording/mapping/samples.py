@@ -22,6 +22,9 @@ _ABOUT = 100  # messages that a step is compared with
 _ROUNDED = 1e-6  # of the largest value, that single precision and interpolation round by
 _JUMPY = ("effort", "linear_acceleration")
 _SHARE = 0.1  # of the messages that change to another course, if two nodes publish
+# Of the jumps, that come back if both courses go on for some messages each: else all but one half.
+_BOTH_WAYS = 2.0 / 3.0
+_GOES_ON = 0.5  # of its distance, by which a course moves at most from one visit to the next
 
 
 def samples(topic: DatedTopic, columns: Sequence[int], where: str) -> tuple[FloatArray, FloatArray]:
@@ -89,11 +92,11 @@ def count_interleaved(topic: DatedTopic) -> int:
     """Return how many messages seem to change between the courses of two publishers.
 
     Of one publisher, the message before is the closest or nearly so. Of two that measure different
-    things, in the order of the stamps, an earlier one of its own is closer by far. Values that
-    mostly stay as they are, as speeds from an encoder's ticks do, tell nothing unless every
-    message changes. Efforts and accelerations tell where nothing else is read only: they jump with
-    every command, and where two messages come on each, as they do from a driver at twice the rate
-    of its controller, that looks like turns.
+    things, in the order of the stamps, an earlier one of its own is closer by far, and the other's
+    values go on as well. Values that mostly stay as they are, as speeds from an encoder's ticks do,
+    tell nothing unless every message changes. Efforts and accelerations tell where nothing else is
+    read only: they jump with every command, and where two messages come on each, as they do from a
+    driver at twice the rate of its controller, that looks like turns.
     """
     rows = topic.stamps.rows
     counts = [0]
@@ -119,9 +122,24 @@ def _changes_of_course(values: FloatArray) -> int:
     if own_step == 0.0:
         return 0
     steps = np.maximum(_usual_steps(np.minimum(last, earlier)), own_step)
-    turns = (last > _TURNS * earlier) & (last > np.maximum(_STEPS * steps, apart))
+    jumps = last > np.maximum(_STEPS * steps, apart)
+    turns = (last > _TURNS * earlier) & jumps
     count = int(np.count_nonzero(turns))
-    return count if count >= max(_LEAST_TURNS, _SHARE * len(values)) else 0
+    if count < max(_LEAST_TURNS, _SHARE * len(values)):
+        return 0
+    if count < _BOTH_WAYS * np.count_nonzero(jumps) and not _goes_on(values, turns):
+        return 0
+    return count
+
+
+def _goes_on(values: FloatArray, turns: BoolArray) -> bool:
+    """Tell whether what a course is left for is a course as well.
+
+    Where a controller differentiates an encoder, each of its steps is a kick for one message.
+    """
+    back = np.flatnonzero(turns) + 3
+    visited, away = values[back - 1], np.abs(values[back - 1] - values[back])
+    return bool(np.median(np.abs(np.diff(visited)) / away[1:]) < _GOES_ON)
 
 
 def _usual_steps(steps: FloatArray) -> FloatArray:

@@ -43,9 +43,17 @@ def test_a_joint_that_rests_is_read_while_it_rests() -> None:
     assert np.count_nonzero(kept[2000:3000]) == pytest.approx(200, abs=10)
 
 
+def moved_now_and_then() -> np.ndarray:
+    """A joint on a coarse encoder that rests for as long as it likes, then goes by some steps."""
+    rng = np.random.default_rng(5)
+    rests = np.round(rng.lognormal(2.0, 1.5, 100)).astype(int) + 2
+    return np.repeat(np.cumsum(rng.integers(1, 7, 100)), rests)[:, None] * 0.0015
+
+
 @pytest.mark.parametrize(
     "values",
     [
+        moved_now_and_then(),
         np.round(MOTION / 0.02)[:, None],  # a coarse encoder, steps of which last for samples
         np.round(0.05 * MOTION / 0.0015)[:, None],  # a slow joint
         MOTION[:, None],

@@ -53,6 +53,20 @@ def test_levels_that_are_sent_on_change_are_no_two_courses(interval: float, said
     assert bool(command_quality(levels, interval).interleaved) is said
 
 
+def test_kicks_of_a_differentiated_encoder_are_no_other_course() -> None:
+    """Each step to and fro is a spike of one message; a slow publisher has a course as well."""
+    times = 0.01 * np.arange(3000)
+    rng = np.random.default_rng(2)
+    steps = np.round((0.01 * np.sin(times) + rng.normal(0.0, 5e-4, 3000)) / 1e-3)
+    held = steps[np.arange(3000) // 3 * 3]  # the encoder is read at a third of the rate
+    kicks = 2.5 * np.diff(held, prepend=held[0])
+    assert np.mean(kicks != 0.0) > 0.15
+    command = 5.0 + 4.0 * np.sin(times + 1.0) + kicks
+    assert not command_quality(command, 0.01).interleaved
+    shared = np.where(np.arange(3000) % 4 == 0, 12.0 + np.cos(0.7 * times), command - kicks)
+    assert command_quality(shared, 0.01).interleaved
+
+
 def command_quality(commands: np.ndarray, interval: float) -> TopicQuality:
     """The quality of a topic of single numbers that come evenly."""
     stamps = (1e9 * interval * np.arange(len(commands))).astype(np.int64)
