@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import sys
 import threading
@@ -111,15 +112,18 @@ def fit(request: FitRequest, callbacks: Callbacks) -> Path:
     return report.files.folder
 
 
-def prepare(on_stage: Callable[[str], None]) -> None:
-    """Compile the derivatives, or load them from disk.
+def prepare(on_stage: Callable[[str], None], is_asked: Callable[[], bool]) -> None:
+    """Import what fits, and compile the derivatives or load them from disk.
 
     Args:
       on_stage: Told that they are compiled, and when they are.
+      is_asked: Whether there is a request, whose recordings are then looked at first.
     """
     import sysid_ros.pipeline  # noqa: F401
     from sysid_ros.engine.derivatives import compilation_told, entry_points
 
+    if is_asked():
+        return
     with compilation_told(on_stage, STARTING):
         entry_points()
 
@@ -164,7 +168,7 @@ def requested_experiment(request: FitRequest) -> Experiment:
 def serve(
     function: FitFunction,
     arguments: Sequence[str],
-    prepare: Callable[[Callable[[str], None]], None] | None = None,
+    prepare: Callable[[Callable[[str], None], Callable[[], bool]], None] | None = None,
 ) -> int:
     """Serve one request.
 
@@ -172,7 +176,7 @@ def serve(
       function: Runs it.
       arguments: Of the command line: ``EVENTS_FD [ahead]``.
       prepare: Called while there is no request yet, where the process is started ahead of it, with
-        a function that takes stages.
+        a function that takes stages, and one that says whether a request has come.
 
     Returns:
       0; the outcome, good or bad, has left as the last event.
@@ -182,12 +186,13 @@ def serve(
     die_with_parent()
     return_large_arrays()
     stop = threading.Event()
-    lines = _lines(sys.stdin.fileno())
+    source = sys.stdin.fileno()
+    lines = _lines(source)
     events, *options = arguments
     with os.fdopen(int(events), "w", encoding="utf-8") as stream:
         emit = _Emitter(stream)
         if options == [AHEAD] and prepare is not None:
-            prepare(emit.stage)
+            prepare(emit.stage, lambda: bool(select.select([source], [], [], 0.0)[0]))
         request = FitRequest.from_json(next(lines))
         os.nice(request.nice)
         threading.Thread(target=_listen, args=(lines, stop), daemon=True).start()

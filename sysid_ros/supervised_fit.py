@@ -87,8 +87,8 @@ def run_fit(
         worker = Worker(program)
     try:
         with worker:
-            for event in worker.events(0.0)[-1:]:  # what it is doing; what it did is past
-                on_progress(_event(event))
+            if told := worker.doing():
+                on_progress(FitEvent(stage=told))
             worker.begin(replace(request, checkpoint_dir=str(work)))
             end = _follow(worker, on_progress, should_cancel, grace)
         if end.files is None and end.best is not None:
@@ -187,12 +187,22 @@ class Worker(Closing):
             os.close(write_end)
         self._stdin = cast("IO[bytes]", self._process.stdin)
         self._pending = b""
+        self._doing = ""
         self.closed = False
 
     @property
     def lives(self) -> bool:
         """True if the process still runs."""
         return self._process.poll() is None
+
+    def doing(self) -> str:
+        """The stage of what it does ahead of a request: empty or ``STARTING``, unless it compiles.
+
+        To be asked before the request; what comes then are the fit's own events.
+        """
+        for event in self.events(0.0):
+            self._doing = event.get("text", "")
+        return self._doing
 
     def begin(self, request: FitRequest) -> None:
         """Tell it what to fit."""

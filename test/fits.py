@@ -13,6 +13,7 @@ import itertools
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -111,5 +112,12 @@ def by_name(request: FitRequest, callbacks: Callbacks) -> Path:
     return function(request, callbacks)
 
 
+def compiling(on_stage: Callable[[str], None], is_asked: Callable[[], bool]) -> None:
+    """Compiles for an hour ahead of a fit, and leaves a file to say so."""
+    on_stage("compiling")
+    Path(os.environ["COMPILING"]).touch()
+    time.sleep(3600)
+
+
 if __name__ == "__main__":
-    sys.exit(serve(globals()[sys.argv[1]], sys.argv[2:]))
+    sys.exit(serve(globals()[sys.argv[1]], sys.argv[2:], compiling))

@@ -65,6 +65,7 @@ class JointMonitor:
         self._recent: deque[float] = deque(maxlen=_RECENT)  # the same of the latest messages
         self._expected = np.zeros((3, n), dtype=bool)  # measured at the start
         self._fault: str | None = None
+        self.astray = False  # since the start it was not seen to do what it was told
 
     @property
     def positions(self) -> FloatArray:
@@ -128,7 +129,7 @@ class JointMonitor:
 
     def start(self, now: float, command: FloatArray) -> None:
         """Expect from now on that the robot, which obeys ``command`` (n,), moves."""
-        self._moving = True
+        self._moving, self.astray = True, False
         self._expected = np.isfinite(self._values)
         self._instants[self._expected] = now  # planning may have kept messages waiting
         self._received[:] = now
@@ -153,7 +154,7 @@ class JointMonitor:
                 found = self._following.fault(now, self._values)
             if not self._moving:
                 return found or self._leap(now)
-            self._fault = found
+            self._fault, self.astray = found, found is not None
         return self._fault
 
     def _dated(self, joint: int, now: float, stamp: float) -> float:

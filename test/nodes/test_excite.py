@@ -262,6 +262,31 @@ def test_the_next_motion_begins_at_the_command_that_holds_the_robot(
     assert begun_at(-0.2, 0.0) == [-0.2, 0.0]
 
 
+def test_a_robot_that_did_not_do_as_told_is_not_taken_to_hold_its_last_command(
+    excite: Excite, monkeypatch: pytest.MonkeyPatch
+):
+    """As after an emergency stop, from which drives begin where the robot stands."""
+    motion, clock = excite._motion, [1.0]
+    for clocked in (excite, motion):
+        monkeypatch.setattr(clocked, "_now", lambda: clock[0])
+    monkeypatch.setattr(excite._monitor._following, "_delay", 0.1)
+
+    place = np.zeros(2)  # of a robot whose shoulder stands still
+    excite._on_joint_states(JointState(name=list(JOINTS), position=place.tolist()))
+    excite._passes = [1.0]
+    excite._play(place)
+    excite._tell("running")
+    while motion.moves:
+        place[1] = motion._motion.last[1]
+        clock[0] += 0.01
+        excite._on_joint_states(JointState(name=list(JOINTS), position=place.tolist()))
+        excite._tick()
+    assert "is frozen" in excite._state
+    assert 0.1 < motion._held[0] < excite._settings.tolerance[0]  # near enough to be held
+    begun = motion.begin(excite._next.reference, place, 1.0)
+    np.testing.assert_array_equal(begun, place)
+
+
 def test_a_driver_that_was_started_anew_holds_no_command_of_before(
     excite: Excite, client: RosClient, monkeypatch: pytest.MonkeyPatch
 ):

@@ -221,6 +221,22 @@ def test_killed_child_is_reported_and_the_next_goal_runs(
     assert fits.fit(experiment_yaml="unusable").result.error_code == Result.DATA_UNUSABLE
 
 
+def test_a_goal_is_looked_at_while_the_process_of_the_next_fit_still_compiles(
+    ros_environment: dict[str, str], tmp_path: Path
+):
+    told = tmp_path / "compiling"
+    compiling = {**ros_environment, "COMPILING": str(told)}
+    with WarmProcesses(compiling, tmp_path / "logs") as nodes, RosClient() as client:
+        server = start_server(nodes, tmp_path, "fit_server_of_fits", ahead="true")
+        fits = FitClient(client)
+        client.wait_until(told.exists)
+        (compiler,) = children(server)
+        handle = fits.send(experiment_yaml="unusable")
+        end = fits.result(handle, PATIENCE)
+        assert end.result.error_code == Result.DATA_UNUSABLE
+        assert compiler in children(server)  # it goes on
+
+
 def test_unexpected_failure_of_the_child_is_a_sentence(fits: FitClient):
     end = fits.fit(experiment_yaml="broken")
     assert end.result.error_code == Result.WORKER_DIED

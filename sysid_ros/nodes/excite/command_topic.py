@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.time import Time
@@ -15,6 +18,17 @@ from sysid_ros.nodes.excite.settings import ExcitationSettings
 from sysid_ros.nodes.sending import send
 
 _UNKNOWN = "_NODE_NAME_UNKNOWN_"  # rmw: a publisher is heard of before the node that it belongs to
+
+
+def named(endpoints: Iterable[Any]) -> set[str]:
+    """The full names of the nodes that publish or subscribe, as far as they are known."""
+    return {name for endpoint in endpoints if (name := _name(endpoint))}
+
+
+def _name(endpoint: Any) -> str:
+    """The full name of a node; empty where it is not known yet."""
+    known = endpoint.node_name != _UNKNOWN
+    return f"{endpoint.node_namespace.rstrip('/')}/{endpoint.node_name}" if known else ""
 
 
 class CommandTopic:
@@ -31,16 +45,16 @@ class CommandTopic:
         """True if anybody subscribes."""
         return bool(self._publisher.get_subscription_count() > 0)
 
+    def listeners(self) -> set[str]:
+        """The names of the nodes that subscribe, as far as they are known."""
+        found = self._node.get_subscriptions_info_by_topic(self._publisher.topic_name)
+        return named(found)
+
     def rivals(self) -> str:
         """Name others that publish commands, in a sentence; empty if nobody does."""
         topic = self._publisher.topic_name
         found = self._node.get_publishers_info_by_topic(topic)
-        names = [
-            f"{info.node_namespace.rstrip('/')}/{info.node_name}"
-            if info.node_name != _UNKNOWN
-            else "a node whose name is not known yet"
-            for info in found
-        ]
+        names = [_name(info) or "a node whose name is not known yet" for info in found]
         own = self._node.get_fully_qualified_name()
         if own in names:
             names.remove(own)  # once: another node may have the same name

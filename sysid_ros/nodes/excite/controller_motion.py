@@ -25,6 +25,7 @@ from sysid_ros.excitation import (
     TimedTrajectory,
     lead_after,
 )
+from sysid_ros.nodes.excite.command_topic import named
 from sysid_ros.nodes.excite.held_reference import HeldReference
 from sysid_ros.nodes.excite.settings import ExcitationSettings
 from sysid_ros.nodes.excite.trajectory_goal import TrajectoryGoal
@@ -155,6 +156,10 @@ class ControllerMotion:
             "action_msgs/srv/CancelGoal; that of a controller that was killed is forgotten within "
             "half a minute"
         )
+
+    def listeners(self) -> set[str]:
+        """The names of the nodes that offer the action."""
+        return named(self._node.get_publishers_info_by_topic(self._status))
 
     def rivals(self) -> str:
         """Return nothing: who else sends a goal or trajectory ends ours, which is noticed."""

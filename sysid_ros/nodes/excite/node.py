@@ -29,6 +29,7 @@ from sysid_ros.errors import SysidError
 from sysid_ros.excitation import ExcitationError
 from sysid_ros.nodes.clocks import motion_clock, steady_clock
 from sysid_ros.nodes.excite.controller_motion import ControllerMotion
+from sysid_ros.nodes.excite.controller_parameters import ControllerParameters
 from sysid_ros.nodes.excite.controller_watch import ControllerWatch
 from sysid_ros.nodes.excite.driver_watch import DriverWatch
 from sysid_ros.nodes.excite.settings import ExcitationSettings, NamedMotion, declare_excitation
@@ -65,6 +66,7 @@ class Excite(Node):
         self._sources = self.create_publisher(String, "~/motion", LATCHED)
         self._played = 0  # motions to their end
         self._motion = self._player()
+        self._taken_as = ControllerParameters(self, self._settings)
         self._passes: list[float] = []  # that are still to come
         self._rest = self._monitor.positions  # the command before and after the motion
         self._state, self._is_told = "", True
@@ -95,9 +97,6 @@ class Excite(Node):
             message.effort,
             stamp=stamp.sec + 1e-9 * stamp.nanosec,
         )
-        possible = self._monitor.complete and not self._motion.settles
-        if self._state == "waiting" and possible:
-            self._tell("ready")
 
     def _on_arm(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         if request.data:
@@ -166,6 +165,7 @@ class Excite(Node):
     def _refuse_obstacles(self) -> None:
         self._look_at_driver()
         reason = self._motion.obstacle() or self._controller.problem()
+        reason = reason or self._taken_as.problem(self._motion.listeners())
         reason = reason or self._monitor.fault(self._now()) or self._unrest()
         if isinstance(self._motion, TrajectoryMotion):
             reason = reason or self._motion.misdated(self._monitor.clock_offset)
@@ -183,6 +183,8 @@ class Excite(Node):
         now = self._now()
         self._note(now, self._motion.reached(now))
         self._stop(self._motion.fault(now) or self._monitor.fault(now))
+        if self._monitor.astray:  # as after an emergency stop, it may not hold what it was told
+            self._motion.forget()
         self._note(now, self._motion.go_on(now))
         self._stop(self._motion.fault(self._now()))  # sending takes time
         if self._motion.ended():
@@ -203,8 +205,12 @@ class Excite(Node):
         if self._motion.moves:
             self._stop(others)
             return
+        self._taken_as.look(self._motion.listeners())
+        known = self._taken_as.settled and not self._motion.settles
+        if self._state == "waiting" and known and self._monitor.complete:
+            self._tell("ready")
         # What may still be on its way is waited for; anything else refuses the start for good.
-        may_begin = self._motion.heard and self._controller.settled
+        may_begin = self._motion.heard and self._controller.settled and self._taken_as.settled
         if self._armed and self._state == "ready" and may_begin:
             if unrest := self._unrest():
                 log_of(self).repeated_warning(f"waiting: {unrest}", period=5.0)

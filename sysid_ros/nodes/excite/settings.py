@@ -92,6 +92,11 @@ class ExcitationSettings:
         return self.command_type is None
 
     @property
+    def sends_numbers(self) -> bool:
+        """True if commands are numbers alone, without the names of their joints."""
+        return self.command_type is Float64MultiArray
+
+    @property
     def announces(self) -> bool:
         """True if messages can tell the controller how to stop if no other follows."""
         return self.command_type is JointTrajectory

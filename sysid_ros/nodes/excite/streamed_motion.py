@@ -61,6 +61,10 @@ class StreamedMotion:
         """Return the reason why a motion must not begin; empty if it may."""
         return self._topic.problem()
 
+    def listeners(self) -> set[str]:
+        """The names of the nodes that hear commands."""
+        return self._topic.listeners()
+
     def rivals(self) -> str:
         """Name others that move the robot, in a sentence; empty if nobody does."""
         return self._topic.rivals()

@@ -23,7 +23,7 @@ from rclpy.node import Node
 
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.fit_page import LivePage, PageProgress
-from sysid_ros.fit_worker import FIT_PROGRAM, FitRequest
+from sysid_ros.fit_worker import FIT_PROGRAM, STARTING, FitRequest
 from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.fit_server.client_side import REPLACE_SEQUENCES, failed_result
 from sysid_ros.nodes.fit_server.goal_feedback import GoalFeedback
@@ -151,7 +151,7 @@ class FitServer(Node):
                 told.stage(event.stage, event.progress)
                 self._progress.stage(event.stage, told.progress)
 
-        worker, self._ahead = self._ahead, None
+        worker = self._taken_ahead()
         with GoalFeedback(self, goal_handle) as told:
             end = run_fit(
                 self._request(goal_handle.request),
@@ -174,6 +174,18 @@ class FitServer(Node):
         with self._goal_lock:
             if not self._busy and self._ahead is None:
                 self._ahead = self._next_worker()
+
+    def _taken_ahead(self) -> Worker | None:
+        """The process that waits for a fit; ``None`` where there is none, or it compiles.
+
+        That goes on. Another one reads the recordings meanwhile, which may be refused, and waits
+        for what is compiled only then.
+        """
+        worker = self._ahead
+        if worker is not None and worker.lives and worker.doing() not in ("", STARTING):
+            return None
+        self._ahead = None
+        return worker
 
     def _next_worker(self) -> Worker | None:
         """The process of the next fit, which does its imports now."""

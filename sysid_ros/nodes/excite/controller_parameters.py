@@ -1,0 +1,151 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The parameters of the controllers that would obey: what they make of a command.
+
+A list of numbers says neither of which joints they are nor whether they are positions. Those of
+ros2_control say it with their parameters, which every node can be asked for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from rcl_interfaces.srv import GetParameters
+from rclpy.node import Node
+from rclpy.parameter import parameter_value_to_python
+
+from sysid_ros.nodes.excite.settings import ExcitationSettings
+
+# Of forward_command_controller the first two, of joint_trajectory_controller all but the second.
+_ASKED = (
+    "joints",
+    "interface_name",
+    "interpolation_method",
+    "allow_partial_joints_goal",
+    "allow_trajectory_replacement",
+)
+_PATIENCE = 2.0  # s for which the service of a node that was found is waited for
+
+
+class ControllerParameters:
+    """Asks the nodes that hear commands, as long as nothing moves."""
+
+    def __init__(self, node: Node, settings: ExcitationSettings) -> None:
+        """Prepare; ``settings`` say what is sent to them."""
+        self._node = node
+        self._settings = settings
+        self._asked: dict[str, _Asked] = {}  # by the name of the node
+        self._is_anew = True  # others were found at the last look than at the one before
+
+    @property
+    def settled(self) -> bool:
+        """True if those who were found at two looks in a row have told."""
+        return not self._is_anew and not self._awaited()
+
+    def look(self, names: Collection[str]) -> None:
+        """Ask the nodes of these names; what they answer counts at the next look."""
+        gone, new = self._asked.keys() - set(names), set(names) - self._asked.keys()
+        self._is_anew = bool(gone or new)
+        for name in gone:
+            self._node.destroy_client(self._asked.pop(name).client)
+        for name in new:
+            self._asked[name] = _Asked(
+                self._node.create_client(GetParameters, f"{name}/get_parameters")
+            )
+        for asked in self._asked.values():
+            asked.look()
+
+    def problem(self, names: Collection[str]) -> str:
+        """Return the reason why no command must go to nodes of these names; empty if one may."""
+        for name, asked in self._asked.items():
+            if found := misunderstanding(asked.told or {}, self._settings):
+                return f"controller {name} {found}"
+        for name in [*(set(names) - self._asked.keys()), *self._awaited()]:
+            return f"{name}, which hears commands, has not yet said what it makes of them"
+        return ""
+
+    def _awaited(self) -> list[str]:
+        return [name for name, asked in self._asked.items() if asked.is_awaited]
+
+
+class _Asked:
+    """A node that is asked for its parameters."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.told: dict[str, Any] | None = None
+        self._since = time.monotonic()
+        self._answers: dict[str, Any] = {}  # futures by name of the parameter
+
+    @property
+    def is_awaited(self) -> bool:
+        """True if it has not told and may still; a node need not have this service."""
+        found_now = time.monotonic() - self._since < _PATIENCE
+        return self.told is None and (found_now or self.client.service_is_ready())
+
+    def look(self) -> None:
+        """Take what it has answered and ask once more; what is missing may have been lost."""
+        answers = self._answers.items()
+        if answers and all(answer.done() for _, answer in answers):
+            self.told = {name: _value(answer.result().values) for name, answer in answers}
+        for _, answer in answers:
+            self.client.remove_pending_request(answer)
+        ready = self.client.service_is_ready()
+        # By themselves, as some nodes answer nothing where one of several is not theirs.
+        self._answers = {
+            name: self.client.call_async(GetParameters.Request(names=[name]))
+            for name in (_ASKED if ready else ())
+        }
+
+
+def _value(values: Sequence[Any]) -> Any:
+    return parameter_value_to_python(values[0]) if values else None
+
+
+def misunderstanding(told: Mapping[str, Any], settings: ExcitationSettings) -> str:
+    """Say what a controller would make of the commands of ``excite`` that they do not mean.
+
+    Args:
+      told: Its parameters by name; ``None`` for those that it does not have.
+      settings: What it is sent.
+
+    Returns:
+      The rest of a sentence that begins with the controller; empty if it understands them.
+    """
+    interface, method = told.get("interface_name"), told.get("interpolation_method")
+    joints, own = told.get("joints") or [], settings.joints
+    if settings.sends_numbers and interface:
+        sent = "effort" if settings.is_effort else "position"
+        if interface != sent:
+            return (
+                f"takes numbers as {interface} (its parameter interface_name), and excite sends "
+                f"them as {sent}"
+            )
+        if list(joints) != list(own):
+            return (
+                f"takes numbers of the joints {', '.join(joints)}, in this order (its parameter "
+                f"joints), and parameter joints of excite is {', '.join(own)}"
+            )
+    if settings.sends_numbers or not method:
+        return ""
+    if method == "none":
+        return (
+            "goes from point to point of a trajectory in steps: set its parameter "
+            "interpolation_method to splines"
+        )
+    if told.get("allow_trajectory_replacement"):
+        return (
+            "begins each trajectory that reaches it on its way as if that began then, whatever its "
+            "stamp, so that one that goes on or brakes is a step: set its parameter "
+            "allow_trajectory_replacement to false"
+        )
+    lacking = set(joints) - set(own) if not told.get("allow_partial_joints_goal") else set()
+    if lacking or not set(own) <= set(joints):
+        return (
+            f"takes trajectories of the joints {', '.join(joints)} (its parameter joints), and "
+            f"parameter joints of excite is {', '.join(own)}"
+        )
+    return ""

@@ -1,0 +1,62 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A controller that would take commands for what they do not mean is told none."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from excite_robot import JOINTS, Robot, start_excite
+from rclpy.parameter import Parameter
+from ros_client import RosClient
+
+from sysid_ros.nodes.demo import ChildProcesses
+from sysid_ros.nodes.excite.controller_parameters import misunderstanding
+
+NUMBERS = SimpleNamespace(sends_numbers=True, is_effort=False, joints=JOINTS)
+EFFORTS = SimpleNamespace(sends_numbers=True, is_effort=True, joints=JOINTS)
+TRAJECTORIES = SimpleNamespace(sends_numbers=False, is_effort=False, joints=JOINTS)
+FORWARD = {"joints": list(JOINTS), "interface_name": "position"}
+SPLINES = {"joints": ["wrist", *JOINTS], "interpolation_method": "splines"}
+PARTIAL = {**SPLINES, "allow_partial_joints_goal": True, "allow_trajectory_replacement": False}
+
+
+@pytest.mark.parametrize(
+    ("told", "settings", "words"),
+    [
+        (FORWARD, NUMBERS, ""),
+        ({**FORWARD, "interface_name": "velocity"}, NUMBERS, "takes numbers as velocity"),
+        (FORWARD, EFFORTS, "and excite sends them as effort"),
+        ({**FORWARD, "joints": ["elbow", "shoulder"]}, NUMBERS, "elbow, shoulder, in this order"),
+        ({**FORWARD, "joints": [*JOINTS, "wrist"]}, NUMBERS, "shoulder, elbow, wrist, in this"),
+        ({"joints": ["elbow"]}, NUMBERS, ""),  # no controller's, such as of a node that looks on
+        (dict.fromkeys(FORWARD), NUMBERS, ""),
+        ({}, TRAJECTORIES, ""),
+        (PARTIAL, TRAJECTORIES, ""),
+        (SPLINES, TRAJECTORIES, "takes trajectories of the joints wrist, shoulder, elbow"),
+        ({**PARTIAL, "joints": ["elbow"]}, TRAJECTORIES, "takes trajectories of the joints elbow"),
+        ({**PARTIAL, "interpolation_method": "none"}, TRAJECTORIES, "interpolation_method to spl"),
+        ({**PARTIAL, "allow_trajectory_replacement": True}, TRAJECTORIES, "replacement to false"),
+    ],
+)
+def test_what_a_controller_would_make_of_commands_is_told(told: Any, settings: Any, words: str):
+    said = misunderstanding(told, settings)
+    assert words in said if words else not said
+
+
+def test_numbers_do_not_go_to_a_controller_that_takes_them_for_those_of_other_joints(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    client.node.declare_parameter("interface_name", "position")
+    client.node.declare_parameter("joints", ["elbow", "shoulder"])
+    start_excite(nodes, tmp_path)
+    robot = Robot(client)
+    robot.wait_for("ready")
+    refused = robot.arm()
+    assert not refused.success
+    assert "controller /test_client takes numbers of the joints elbow, shoulder" in refused.message
+    assert robot.commands == []
+    client.node.set_parameters([Parameter("joints", value=list(JOINTS))])
+    client.wait_until(lambda: robot.arm().success)
