@@ -18,6 +18,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
+_REST = 0.05  # s
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -35,6 +36,8 @@ class RosClient:
         self._context = Context()
         rclpy.init(args=[], context=self._context)
         self.node: Node = rclpy.create_node("test_client", context=self._context)
+        self._clients: dict[tuple[Any, str], Any] = {}
+        self._answered: dict[str, float] = {}  # when a service last did, by time.monotonic()
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         return self
@@ -68,11 +71,18 @@ class RosClient:
         return future.result()
 
     def call(self, service_type: Any, name: str, request: Any = None) -> Any:
-        """Call a service, once it is there."""
-        client = self.node.create_client(service_type, name)
+        """Call a service, once it is there; one that is asked again and again has a rest between.
+
+        Its client stays: a new one may be answered before the server knows of it, which drops the
+        answer.
+        """
+        if (service_type, name) not in self._clients:
+            self._clients[service_type, name] = self.node.create_client(service_type, name)
+        client = self._clients[service_type, name]
         self.wait_until(client.service_is_ready)
+        self.spin(self._answered.get(name, -_REST) + _REST - time.monotonic())
         response = self.result(client.call_async(request or service_type.Request()))
-        self.node.destroy_client(client)
+        self._answered[name] = time.monotonic()
         return response
 
     def collect(self, message_type: Any, topic: str, qos: Any = 1000) -> list[Any]:

@@ -369,8 +369,7 @@ def _with_parameters(
         kept = together(kept, found.together)
         draft = replace(draft, notes=(*draft.notes, *found.notes))
         if not found.rolled:
-            draft = replace(draft, parameters=kept)
-            draft = with_interpolations(draft, dataset, output, on_fit)
+            draft = with_interpolations(replace(draft, parameters=kept), dataset, output, on_fit)
         if found.rolled or (touching and floating):
             draft = in_a_usual_time(
                 draft, experiment, dataset, len(kept), touching=touching, rolled=found.rolled

@@ -15,6 +15,7 @@ import sys
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -34,12 +35,14 @@ from sysid_ros.nodes.demo.run import what_was_said
 
 
 def short_demo(tmp_path: Path) -> Path:
-    """A copy of the demo that moves for a few seconds only."""
+    """A copy of the demo that moves for a few seconds only, and says less often where it is."""
     folder = tmp_path / "demo"
     shutil.copytree(demo_folder(), folder)
     settings = folder / "demo.yaml"
-    text, count = re.subn(r"duration: [\d.]+", "duration: 5.0", settings.read_text())
-    assert count == 1
+    text = settings.read_text()
+    for usual, here in ((r"duration: [\d.]+", "duration: 5.0"), ("rate: 500.0", "rate: 200.0")):
+        text, count = re.subn(usual, here, text)
+        assert count == 1
     settings.write_text(text)
     return folder
 
@@ -112,6 +115,7 @@ def test_process_that_does_not_end_is_killed_and_its_log_says_so(
 
 
 def test_interrupted_demo_leaves_nothing_running(tmp_path: Path):
+    """While its nodes start; for one that moves see below."""
     command = [sys.executable, "-m", "sysid_ros.nodes.demo", "--output", str(tmp_path)]
     with subprocess.Popen(
         command,
@@ -120,20 +124,22 @@ def test_interrupted_demo_leaves_nothing_running(tmp_path: Path):
         # A shell that starts the tests in the background lets all of them ignore the signal.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as demo:
-        log = _log_once_it_says(tmp_path, "excite.log", "running")
-        assert log
-        children = Path(f"/proc/{demo.pid}/task/{demo.pid}/children").read_text().split()
-        nodes = [
-            pid
-            for pid in children
-            if b"sysid_ros.nodes." in Path(f"/proc/{pid}/cmdline").read_bytes()
-        ]
-        assert len(nodes) == 5  # the compilation may have ended
+        deadline = time.monotonic() + PATIENCE
+        while len(nodes := _nodes_of(demo.pid)) < 5:
+            assert demo.poll() is None and time.monotonic() < deadline
+            time.sleep(0.01)
         demo.send_signal(signal.SIGINT)
         _, errors = demo.communicate(timeout=PATIENCE)
     assert demo.returncode == 6
     assert b"interrupted" in errors
-    _wait_for_the_end_of(children)
+    _wait_for_the_end_of(nodes)
+
+
+def _nodes_of(demo: int) -> list[str]:
+    """The processes of its nodes; that of the compilation comes and goes."""
+    children = Path(f"/proc/{demo}/task/{demo}/children").read_text().split()
+    programs = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in children}
+    return [pid for pid, program in programs.items() if b"sysid_ros.nodes." in program]
 
 
 def test_interrupt_counts_that_a_library_swallows(
@@ -145,9 +151,16 @@ def test_interrupt_counts_that_a_library_swallows(
             signal.raise_signal(signal.SIGINT)
         return subprocess.Popen(["sleep", "infinity"])
 
+    started = list[Any]()
+
+    class Noted(WarmProcesses):
+        def start(self, *arguments: Any, **options: Any) -> Any:
+            started.append(super().start(*arguments, **options))
+            return started[-1]
+
     folder = short_demo(tmp_path)
     monkeypatch.setattr("sysid_ros.engine.derivatives.start_compiling", interrupted)
-    monkeypatch.setattr(run, "ChildProcesses", WarmProcesses)
+    monkeypatch.setattr(run, "ChildProcesses", Noted)
     monkeypatch.setattr(run, "demo_folder", lambda: folder)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -155,6 +168,7 @@ def test_interrupt_counts_that_a_library_swallows(
     finally:
         signal.signal(signal.SIGINT, before)
     assert "interrupted" in capfd.readouterr().err
+    assert len(started) == 5 and all(node.poll() is not None for node in started)
     assert not list(tmp_path.glob("output/*/results/*"))
 
 

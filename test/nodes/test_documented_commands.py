@@ -18,7 +18,7 @@ from demo_bag import write_demo_bag
 from docs_commands import PAGES, commands_on
 from rclpy.action import ActionClient
 from ros2_words import call_service, echo, filled, interface, send_goal
-from ros_client import RosClient
+from ros_client import RosClient, free_port
 from sensor_msgs.msg import JointState
 
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
@@ -65,11 +65,13 @@ def test_commands_that_fit(
 ) -> None:
     (arguments,) = documented("run", "sysid_ros", "fit_server")
     output = ("-p", f"output_dir:={tmp_path / 'out'}")
+    (named,) = (word for word in arguments if word.startswith("live_page_port:="))
+    port = free_port()  # that of the documentation may be taken here
+    arguments[arguments.index(named)] = f"live_page_port:={port}"
     nodes.start("fit_server", ["sysid_ros.nodes.fit_server", *arguments, *output])
     topics = [words[-1] for words in documented("topic", "echo") if "/fit_server/" in words[-1]]
     progress = [topic for topic in topics if "/progress/" in topic]
     printed = {topic: echo(client, topic) for topic in topics if topic not in progress}
-    port = next(word.split(":=")[1] for word in arguments if "live_page_port" in word)
     bag = write_demo_bag(tmp_path / "bags", duration=5.0)
     for words in documented("action", "send_goal"):
         assert words.pop(0) == "--feedback"

@@ -54,10 +54,10 @@ class FitClient:
         )
         return self.client.result(sent)
 
-    def result(self, handle: Any, timeout: float = 120.0) -> Any:
+    def result(self, handle: Any) -> Any:
         """Status and result of an accepted goal."""
         assert handle.accepted
-        return self.client.result(handle.get_result_async(), timeout)
+        return self.client.result(handle.get_result_async())
 
     def fit(self, **goal: Any) -> Any:
         """Send a goal and wait for its end."""
@@ -125,19 +125,12 @@ def test_goal_identifies_the_robot_and_tells_everyone(
     assert reports[0].url == Path(result.report_file).as_uri()
 
 
+# That others end with theirs: test_fit_worker.py.
 BAD_GOALS: list[tuple[dict[str, Any], int, str]] = [
-    ({}, Result.INVALID_EXPERIMENT, "neither experiment_file nor experiment_yaml"),
-    ({"experiment_file": "/nowhere.yaml"}, Result.INVALID_EXPERIMENT, "/nowhere.yaml"),
-    ({"experiment_yaml": "modle: a.xml"}, Result.INVALID_EXPERIMENT, "'modle'"),
     (
         {"experiment_file": "experiment.yaml", "bags": ["/nowhere"]},
         Result.BAG_UNREADABLE,
         "/nowhere",
-    ),
-    (
-        {"experiment_file": "experiment.yaml", "bags": ["a"], "overrides": ["model=b.xml"]},
-        Result.INVALID_MODEL,
-        "b.xml",
     ),
     (
         {"experiment_file": "experiment.yaml", "overrides": ["modifiers=os:system"]},
@@ -237,12 +230,6 @@ def test_a_goal_is_looked_at_while_the_process_of_the_next_fit_still_compiles(
         assert compiler in children(server)  # it goes on
 
 
-def test_unexpected_failure_of_the_child_is_a_sentence(fits: FitClient):
-    end = fits.fit(experiment_yaml="broken")
-    assert end.result.error_code == Result.WORKER_DIED
-    assert "ZeroDivisionError" in end.result.error_msg
-
-
 def test_server_that_is_asked_to_end_ends_its_fit(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):
@@ -262,7 +249,10 @@ def test_a_fit_survives_its_server(
     experiment = write_pendulum_experiment(tmp_path / "pendulum", duration=3.0)
     (experiment.parent / "slow_hook.py").write_text(SLOW)
     experiment.write_text(experiment.read_text() + "modifiers: slow_hook:add\n")
-    goal = {"experiment_file": str(experiment), "overrides": ["fit.landscapes=0"]}
+    goal = {
+        "experiment_file": str(experiment),
+        "overrides": ["fit.landscapes=0", "fit.model_error=false"],
+    }
     results = tmp_path / "results"
 
     slow = {**ros_environment, "SLOW": "0.02"}

@@ -273,6 +273,7 @@ def test_several_motions_are_recorded_in_one_go_each_in_its_bag(
     listed = ", ".join(str(motion) for motion in motions)
     arguments["excite"] += ("-p", f"trajectories:=[{listed}]", "-p", "slow_pass:=0.5")
     arguments["excite"] += ("-p", "ramp:=0.3")
+    arguments["sim_robot"] += ("-p", "rate:=100.0")  # so that messages are not most of the work
     for name in ("sim_robot", "excite", "recorder"):
         nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name]])
     played = client.collect(String, "/excite/motion", LATCHED)

@@ -26,6 +26,7 @@ from sysid_ros.nodes.sim_robot.lock_step import START_NS
 MOTION = "time,shoulder,elbow\n0,0,0\n0.5,0.3,0.2\n1.0,-0.2,0.4\n1.5,0,0\n"
 # A test that gets little of a processor falls minutes behind a robot that runs on in real time.
 DEEP = 100_000
+STATES = 150  # of the motion, which takes 1.5 s
 MESSAGES = {  # type of a command, and its values
     "float64_multi_array": (Float64MultiArray, lambda message: message.data),
     "joint_trajectory": (
@@ -36,7 +37,12 @@ MESSAGES = {  # type of a command, and its values
 
 
 def start_robot(nodes: ChildProcesses, demo_files: Path, **given: str) -> subprocess.Popen[bytes]:
-    parameters = {"model": str(demo_files / "arm.xml"), "lockstep": "100.0", **given}
+    parameters = {
+        "model": str(demo_files / "arm.xml"),
+        "lockstep": "100.0",
+        "rate": "100.0",
+        **given,
+    }
     values = ros_parameters(parameters)
     settings = ["--params-file", str(demo_files / "demo.yaml")]
     values += ["-r", f"command:={given.get('command_type', 'command')}"]  # a topic has one type
@@ -83,16 +89,17 @@ def moved(
     # Who is told ahead is also told of its rest, up to when it is there.
     count = 150 if command_type == "float64_multi_array" else 160
     client.wait_until(lambda: len(commands) == count)
-    client.wait_until(lambda: len(stamped(states)) >= 750)
+    client.wait_until(lambda: len(states) >= STATES and stamp_of(states[-STATES]) > START_NS)
     for node in ("excite", "sim_robot"):
         nodes.end(node)
-    return [list(values(c)) for c in commands], stamped(states)[:750]
+    moving = [state for state in states if stamp_of(state) > START_NS]
+    positions = [(stamp_of(state), list(state.position)) for state in moving[:STATES]]
+    return [list(values(c)) for c in commands], positions
 
 
-def stamped(states: list[JointState]) -> list[tuple[int, list[float]]]:
-    """Stamps in ns and positions, once the robot moves."""
-    stamps = [state.header.stamp.sec * 10**9 + state.header.stamp.nanosec for state in states]
-    return [(ns, list(s.position)) for ns, s in zip(stamps, states, strict=True) if ns > START_NS]
+def stamp_of(state: JointState) -> int:
+    """Its stamp, ns."""
+    return int(state.header.stamp.sec * 10**9 + state.header.stamp.nanosec)
 
 
 def test_processes_that_are_held_up_change_nothing_of_the_motion(
