@@ -9,7 +9,17 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.time_intervals import common, complement, inside, length, shortest_gap, union, within
+from sysid_ros.time_intervals import (
+    common,
+    complement,
+    inside,
+    length,
+    level_starts,
+    runs_of,
+    shortest_gap,
+    union,
+    within,
+)
 
 INTERVALS = st.lists(st.tuples(st.integers(-20, 20), st.integers(-20, 20)), max_size=6)
 
@@ -48,3 +58,17 @@ def test_a_gap_is_longer_than_five_intervals_whatever_rounding_does() -> None:
     assert np.diff(times).max() < shortest_gap(times)
     assert np.diff(np.delete(times, 11)).max() > shortest_gap(times)
     assert shortest_gap(times[:1]) == np.inf
+
+
+@given(st.lists(st.booleans(), max_size=12))
+def test_runs_hold_what_is_marked_and_nothing_else(marks) -> None:
+    marked = np.array(marks, dtype=bool)
+    runs = runs_of(marked)
+    held = [k for first, behind in runs.tolist() for k in range(first, behind)]
+    assert held == np.flatnonzero(marked).tolist()
+    assert np.all(runs[1:, 0] > runs[:-1, 1])  # two that touch are one
+
+
+def test_levels_begin_where_a_sample_differs_from_the_one_before() -> None:
+    assert level_starts(np.array([2.0, 2.0, 3.0, 2.0, 2.0])).tolist() == [0, 2, 3]
+    assert level_starts(np.array([1.0])).tolist() == [0]

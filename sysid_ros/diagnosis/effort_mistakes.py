@@ -116,7 +116,7 @@ def with_contradictions(
 def _contradictions(
     experiment: Experiment, groups: Sequence[ModelSequences], problem: TorqueProblem | None
 ) -> Contradictions | None:
-    """What torque contradicts; ``None`` where it cannot be asked."""
+    """Contradictions with measured torque; ``None`` where they cannot be looked for."""
     # loads numba, which takes long
     from sysid_ros.engine.measured_torque import found_contradictions, torque_problem
 
