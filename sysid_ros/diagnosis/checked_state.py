@@ -43,9 +43,20 @@ class CheckedState:
     repairs: list[Change] = field(default_factory=list)
 
     @classmethod
-    def of(cls, experiment: Experiment, dataset: Dataset) -> CheckedState:
-        """The recordings as they are, under the gravity that the experiment gives."""
+    def of(
+        cls, experiment: Experiment, dataset: Dataset, begun: Mapping[str, float] | None = None
+    ) -> CheckedState:
+        """The recordings as they are, under the gravity that the experiment gives.
+
+        Args:
+          experiment: The experiment.
+          dataset: Its recordings.
+          begun: Values of its parameters where they do not begin at its own.
+        """
         declared = Declared(build_parameters(experiment, dataset.training[0].spec))
+        for one in declared.params.free():
+            if begun and one.name in begun:
+                one.update_from_vector(np.clip(begun[one.name], *one.get_bounds()))
         guessed = [one.name for one in experiment.signals if one.servo or one.velocity_servo]
         whole, gravity = recorded(dataset.training, guessed), declared.gravity()
         whole = whole if gravity is None else under_gravity(whole, gravity)
@@ -55,17 +66,6 @@ class CheckedState:
         if held_out is not None and held_out.servos != whole.servos:  # another model
             held_out = None
         return cls(whole, ExperimentLines(experiment), declared, dataset.turned, held_out)
-
-    @property
-    def gains_are_open(self) -> bool:
-        """True if all gains that nobody knows are free; else masses are made of these.
-
-        But for those of joints that are not measured, such as one that stands.
-        """
-        seen = self.recorded
-        shown = [one for one in seen.guessed if seen.positions.keys() & seen.arms(one).keys()]
-        names = [str(seen.model.actuator(one).name) for one in shown]
-        return all(self.declared.concern("actuator", name, "kp", "kv") for name in names)
 
     def repair(self, change: Change) -> None:
         """Repair the recordings."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset, refers_to_geoms
@@ -140,19 +140,21 @@ def check_dataset(
     return (*told, *contradictions(dataset.quality))
 
 
-def masses_off(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
+def masses_off(
+    experiment: Experiment, dataset: Dataset, begun: Mapping[str, float] | None = None
+) -> tuple[Finding, ...]:
     """Test only whether masses are not the model's, beside all parameters of the experiment.
 
     Args:
       experiment: The experiment, signs, units and exchanges repaired.
       dataset: Its recordings.
+      begun: Values of parameters that another fit of the recordings went to, to begin at.
     """
     with single_blas_thread():
-        state = CheckedState.of(experiment, dataset)
-        if not state.gains_are_open:
+        state = CheckedState.of(experiment, dataset, begun)
+        if not state.declared.frees_gains(state.recorded):
             return ()
-        seen = contacts(dataset.whole)
-        return tuple(_window_test(state, experiment, dataset, seen).masses_off())
+        return tuple(_window_test(state, experiment, dataset, contacts(dataset.whole)).masses_off())
 
 
 def _kinds(findings: Sequence[Finding]) -> str:
@@ -195,8 +197,7 @@ def changed_loads(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
         return ()
     with single_blas_thread():
         state = CheckedState.of(experiment, dataset)
-        seen = contacts(dataset.whole)
-        return tuple(_window_test(state, experiment, dataset, seen).loads())
+        return tuple(_window_test(state, experiment, dataset, contacts(dataset.whole)).loads())
 
 
 def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
@@ -364,9 +365,7 @@ def _in_windows(
         return found
     if turned := test.turned():
         return [state.mounting(turned, leaning_grounds(turned))]
-    if not (found := test.loads()) and state.gains_are_open:
-        found = test.masses_off()
-    if not found and (note := test.note()):
+    if not (found := test.loads() or test.masses_off()) and (note := test.note()):
         on_note(note)
     return found
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -171,7 +171,10 @@ class CommandSampling:
 
 
 def command_samplings(
-    experiment: Experiment, dataset: Dataset, data_dir: Path | None
+    experiment: Experiment,
+    dataset: Dataset,
+    data_dir: Path | None,
+    on_fit: Callable[[dict[str, float]], None] = lambda _: None,
 ) -> tuple[CommandSampling, ...]:
     """The interpolation between messages, topic by topic, of commands that the motion may tell.
 
@@ -182,6 +185,7 @@ def command_samplings(
       experiment: With parameters; delays, friction, damping and armature are found besides.
       dataset: Its recordings, of a few of which windows are fitted.
       data_dir: Where bags are found first.
+      on_fit: Told where a fit with the commands as they are went, by parameter.
     """
     group = max(dataset.training, key=len)
     places = np.unique(np.linspace(0, len(group) - 1, min(len(group), _RECORDINGS)).round())
@@ -198,14 +202,14 @@ def command_samplings(
         few = without_geoms(few)
     found: list[CommandSampling] = []
     with suppress(SysidError):  # the model cannot follow the recordings
-        for one in _compared(experiment, few, data_dir, topics):
+        for one in _compared(experiment, few, data_dir, topics, on_fit):
             found.append(one)
     return tuple(found)
 
 
 def _compared(
     experiment: Experiment, sequences: ModelSequences, data_dir: Path | None,
-    topics: Sequence[CommandSampling],
+    topics: Sequence[CommandSampling], on_fit: Callable[[dict[str, float]], None],
 ) -> Iterator[CommandSampling]:  # fmt: skip
     """The topics with their methods, from one fit as recorded; without where that is too dear."""
     recordings = mapped_recordings(experiment, sequences.sequence_name, data_dir, sequences.spec)
@@ -236,6 +240,7 @@ def _compared(
             with suppress(SysidError):  # what methods leave is known all the same
                 told = replace(told, dates=_dates(fit, whole, recordings, told))
             yield told
+        on_fit(fit.values)
 
 
 def _dates(

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import mujoco
@@ -102,7 +102,11 @@ def _zero(finding: Finding) -> Candidate:
 
 
 def masses_beside_gains(
-    spec: mujoco.MjSpec, experiment: Experiment, dataset: Dataset, findings: Sequence[Finding]
+    spec: mujoco.MjSpec,
+    experiment: Experiment,
+    dataset: Dataset,
+    findings: Sequence[Finding],
+    begun: Mapping[str, float],
 ) -> list[Candidate]:
     """The same of servos whose gains nobody knows, beside which alone gravity tells of masses.
 
@@ -111,10 +115,11 @@ def masses_beside_gains(
       experiment: With all parameters that the recordings determine.
       dataset: Its recordings.
       findings: What is left of mistakes; some look like masses.
+      begun: Values of parameters where a fit of the recordings went.
     """
     if _LIKE_MASSES & {one.kind for one in findings}:
         return []
-    return masses_that_gravity_names(spec, masses_off(experiment, dataset))
+    return masses_that_gravity_names(spec, masses_off(experiment, dataset, begun))
 
 
 def makes_up_for(one: Candidate, kinds: Collection[FindingKind]) -> bool:

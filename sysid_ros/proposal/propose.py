@@ -191,12 +191,13 @@ def _determined(
     masses = masses_that_gravity_names(spec, findings)
     repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
     kinds = {one.kind for one in findings}
-    draft = _with_parameters(draft, spec, repaired, output, masses, loaded, kinds)
+    fitted: dict[str, float] = {}
+    draft = _with_parameters(draft, spec, repaired, output, masses, loaded, kinds, fitted.update)
     if set(masses) & set(draft.parameters):
         findings = _without_gravity(findings)
     if guessed:  # recordings are read anew, as commands may be joined by lines by now
         experiment = parse_experiment(draft.text(), path=output)
-        masses = masses_beside_gains(spec, experiment, load_some(experiment), findings)
+        masses = masses_beside_gains(spec, experiment, load_some(experiment), findings, fitted)
         draft = replace(draft, parameters=with_first(masses, draft.parameters))
     return _proposal(draft, _without_free_delays(findings, draft, mapping), output)
 
@@ -328,10 +329,11 @@ def _with_parameters(
     masses: Sequence[Candidate],
     loaded: Loaded | None,
     kinds: Collection[FindingKind],
+    on_fit: Callable[[dict[str, float]], None],
 ) -> Draft:
     """Choose the parameters that the recordings determine, some masses before others.
 
-    None that would make up for findings of some ``kinds``.
+    None that would make up for findings of some ``kinds``. Where a fit went, ``on_fit`` is told.
     """
     resting = resting_joints(spec.copy().compile(), mapping.lines)
     loaded = None if resting else loaded
@@ -366,7 +368,8 @@ def _with_parameters(
         kept = together(kept, found.together)
         draft = replace(draft, notes=(*draft.notes, *found.notes))
         if not found.rolled:
-            draft = with_interpolations(replace(draft, parameters=kept), dataset, output)
+            draft = replace(draft, parameters=kept)
+            draft = with_interpolations(draft, dataset, output, on_fit)
         if found.rolled or (touching and floating):
             draft = in_a_usual_time(
                 draft, experiment, dataset, len(kept), touching=touching, rolled=found.rolled

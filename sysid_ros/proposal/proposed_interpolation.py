@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,18 +16,24 @@ from sysid_ros.proposal.experiment_text import Draft
 from sysid_ros.recording.messages import Clock
 
 
-def with_interpolations(draft: Draft, dataset: Dataset, output: Path) -> Draft:
+def with_interpolations(
+    draft: Draft,
+    dataset: Dataset,
+    output: Path,
+    on_fit: Callable[[dict[str, float]], None],
+) -> Draft:
     """The proposal with commands joined as the motion tells it, and what it leaves open.
 
     Args:
       draft: With its parameters.
       dataset: Its recordings.
       output: Where the file will be.
+      on_fit: Told where a fit went, by parameter.
     """
     experiment = parse_experiment(draft.text(), path=output)
     places = {signal.label: k for k, signal in enumerate(experiment.signals)}
     signals = list(draft.signals)
-    for one in command_samplings(experiment, dataset, None):
+    for one in command_samplings(experiment, dataset, None, on_fit):
         change = {} if one.best is one.present else {"interpolation": one.best.value}
         if one.sent_evenly:
             change["clock"] = Clock.EVEN.value

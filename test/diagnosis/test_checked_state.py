@@ -60,4 +60,4 @@ def test_of_a_servo_that_holds_what_nothing_measures_no_gain_is_asked(
     )
     experiment = load_experiment(file)
     state = CheckedState.of(experiment, load_dataset(experiment, None))
-    assert state.gains_are_open == is_open
+    assert state.declared.frees_gains(state.recorded) == is_open

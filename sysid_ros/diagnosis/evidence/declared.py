@@ -11,6 +11,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
+from sysid_ros.diagnosis.evidence.recorded import Recorded
 from sysid_ros.engine.parameters import (
     AttributeModifier,
     BodyInertiaModifier,
@@ -78,6 +79,15 @@ class Declared:
             and getattr(one.modifier, "attribute", "").startswith(beginnings or "")
             for one in self.params.values()
         )
+
+    def frees_gains(self, seen: Recorded) -> bool:
+        """Tell whether all gains that nobody knows are free; else masses are made of these.
+
+        But for those of joints that are not measured, such as one that stands.
+        """
+        shown = [one for one in seen.guessed if seen.positions.keys() & seen.arms(one).keys()]
+        names = [str(seen.model.actuator(one).name) for one in shown]
+        return all(self.concern("actuator", name, "kp", "kv") for name in names)
 
     def gravity(self) -> FloatArray | None:
         """Gravity as the experiment has it, (3,) m/s^2; ``None`` where it is the model's."""

@@ -117,6 +117,7 @@ class RecordedFit:
       chosen: Cuts these windows out of the same recordings with other commands.
       worth: Share of the usual time that an answer is worth; errors of the model count more as
         often as it is less.
+      ends: Whether the fit comes to an end at all.
     """
 
     problem: WindowedProblem
@@ -124,6 +125,7 @@ class RecordedFit:
     rows: Sequence[FloatArray]
     chosen: Callable[[ModelSequences], WindowGroup]
     worth: float = 1.0
+    ends: bool = True
 
     @classmethod
     def of(
@@ -166,14 +168,20 @@ class RecordedFit:
         problem, point, _ = fitted(problem)
         return cls(problem, point, [*problem.window_rows(point)], chosen, worth)
 
+    @property
+    def values(self) -> dict[str, float]:
+        """Where it went, as far as it did, by parameter."""
+        last = vars(self).get("_ended", self)
+        return dict(zip(last.problem.params.scalar_names(), last.found.theta.tolist(), strict=True))
+
     @cached_property
-    def _ended(self) -> RecordedFit | None:
-        """The fit at its end; none where it has no end."""
+    def _ended(self) -> RecordedFit:
+        """The fit at its end, or where it is left as it comes to none."""
         problem, point = self.problem, self.found
         for _ in range(_ROUNDS):
             solution = minimize(problem, point, _RECORDED)
             if solution.status is not FitStatus.CONVERGED:
-                return None
+                return replace(self, found=solution.point, ends=False)
             weighed, point = problem.noise, solution.point
             problem = with_noise_left(problem, point)
             if all(weighed[name] <= _KNOWN * level for name, level in problem.noise.items()):
@@ -204,7 +212,7 @@ class RecordedFit:
         added = {method: np.where(delayed, late, 0.0) for method, late in later.items()}
         fit = self
         for stage in self._stages():
-            if stage is None:
+            if not stage.ends:
                 return None
             fit = stage
             known = {method: one.with_noise(fit.problem.noise) for method, one in driven.items()}
@@ -222,8 +230,8 @@ class RecordedFit:
             },
         )
 
-    def _stages(self) -> Iterator[RecordedFit | None]:
-        """The fit as it is, and at its end, if it has one."""
+    def _stages(self) -> Iterator[RecordedFit]:
+        """The fit as it is, and at its end."""
         yield self
         yield self._ended
 

@@ -86,6 +86,7 @@ class WindowTest:
       factors: Those of the forces of which several move a free body, by label.
       springs: Stiffnesses of the model that it does not find, by name.
       gravity: Of a robot that is fixed to something, of which the experiment says nothing.
+      tells_masses: Whether any may be told: beside gains that nobody knows once these are free.
     """
 
     recorded: Recorded
@@ -100,6 +101,7 @@ class WindowTest:
     factors: Mapping[str, Parameter]
     springs: Mapping[str, Parameter]
     gravity: Parameter | None
+    tells_masses: bool
 
     @classmethod
     def of(
@@ -157,6 +159,7 @@ class WindowTest:
             {one: gain_of(one) for one in forces if not concern("signal", one, "gain")},
             {one.name: one for one in springs(own, lambda *names: concern(*names, "stiffness"))},
             gravity_of(own) if fixed and declared.gravity() is None else None,
+            declared.frees_gains(recorded),
         )  # fmt: skip
 
     def loads(self) -> list[Finding]:
@@ -166,7 +169,7 @@ class WindowTest:
 
     def masses_off(self) -> list[Finding]:
         """The mass that is not the model's, if there is one, or all of them by one factor."""
-        if (windows := self._weighed) is None:
+        if not self.tells_masses or (windows := self._weighed) is None:
             return []
         usual = _names(self.usual)
         tested = {} if self.springs else self.masses
@@ -310,7 +313,7 @@ class WindowTest:
     def _windows(self) -> WindowScores | None:
         """Windows linearized at the model's values; ``None`` where there are too few."""
         windows = self._linearized()
-        if windows is None or windows.settled:
+        if windows is None or windows.settled or not self.tells_masses:
             return windows
         off = self._mass_off(windows)[0]
         if off is None and common_factor(windows, self.masses, _names(self.usual)) is None:
@@ -347,11 +350,7 @@ class WindowTest:
     def _nearer(
         self, windows: WindowScores, off: OneMass, beside: list[str], *besides: Parameter
     ) -> tuple[OneMass, Mapping[str, float]] | None:
-        """The same from a linearization with that mass, and what that leaves of each signal.
-
-        Returns:
-          ``None`` where it explains no more.
-        """
+        """The same with that mass, and what it leaves of each signal; ``None`` if as much."""
         body = self._body(off.name)
         moved = self.masses[body].copy()
         moved.update_from_vector(np.clip((1.0 + off.step) * moved.nominal, *moved.get_bounds()))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -19,9 +20,11 @@ from robot_to_try import ENCODER, PLAN, hidden
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import Finding, FindingKind, check_experiment, masses_off
 from sysid_ros.diagnosis.evidence import Recorded
-from sysid_ros.diagnosis.fits import OneMass
+from sysid_ros.diagnosis.fits import OneMass, fitted_windows
 from sysid_ros.diagnosis.simulated import WindowTest
+from sysid_ros.engine.least_squares import Solution
 from sysid_ros.engine.parameters import Parameter, ParameterDict
+from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import Experiment, load_experiment, parse_experiment, with_overrides
 from sysid_ros.pipeline import run_experiment
@@ -354,7 +357,7 @@ def test_a_link_behind_joints_that_nothing_measures_is_freed_by_its_own_name() -
     seen = Recorded(welded, (), (), {}, {}, {}, {}, frozenset(), {}, {})
     mass = Parameter("mass of tail", 1.0, 0.05, 20.0)
     test = WindowTest(
-        seen, whole, None, None, ParameterDict(), {}, {"tail": mass}, (), {}, {}, {}, None
+        seen, whole, None, None, ParameterDict(), {}, {"tail": mass}, (), {}, {}, {}, None, True
     )
     finding = test._finding(OneMass(mass.name, 0.5, 0.1, 1.0, ("p0",), {}), "")
     assert (finding.body, finding.repair) == ("tail", "- {body: tail, mass: null}")
@@ -508,8 +511,8 @@ parameters: [{joint: "*", damping: , frictionloss: , armature: }, {signal: "u*",
         assert one.evidence["mass"] == pytest.approx(OFF, rel=0.03)
 
 
-def test_a_link_beside_servos_whose_gains_begin_as_guesses(tmp_path: Path) -> None:
-    """A few steps from these leave so much that a mass is hardly any of it."""
+def guessed_servos(folder: Path, **gains: float) -> Experiment:
+    """A light link under servos with guessed gains, which are free from a start if there is one."""
     spec = mujoco.MjSpec.from_string(arm_model(2, 3, servos=True))
     recording = simulate(spec.to_xml(), 1, noise=5e-5)
     body = spec.body("link1")
@@ -518,15 +521,48 @@ def test_a_link_beside_servos_whose_gains_begin_as_guesses(tmp_path: Path) -> No
         spec.delete(actuator)
     for joint in spec.joints:
         joint.damping, joint.armature, joint.frictionloss = np.zeros(3), 0.0, 0.0
-    file = write_experiment(tmp_path, spec.to_xml(), recording)
+    file = write_experiment(folder, spec.to_xml(), recording)
     signals = file.read_text().split("parameters:")[0].replace("actuator: m", "servo: j")
     guesses = {"damping": (30.0, 3000.0), "armature": (0.1, 10.0), "frictionloss": (1.0, 100.0)}
     of_joints = {name: {"initial": one, "max": most} for name, (one, most) in guesses.items()}
-    gains = {"actuator": "*", "kp": {"initial": 300.0, "min": 1.0, "max": 1e5}}
-    parameters = yaml.safe_dump({"parameters": [gains, {"joint": "*", **of_joints}]})
+    free = [{"actuator": "*", "kp": {**gains, "min": 1.0, "max": 1e5}}] if gains else []
+    parameters = yaml.safe_dump({"parameters": [*free, {"joint": "*", **of_joints}]})
     file.write_text(signals + parameters)
-    experiment = load_experiment(file)
-    (finding,) = masses_off(experiment, load_dataset(experiment, None))
-    assert finding.body == "link1"
-    assert finding.evidence["mass"] == pytest.approx(OFF, rel=0.01)
-    assert "gains" not in finding.sentence  # these are free
+    return load_experiment(file)
+
+
+def test_a_link_beside_servos_whose_gains_begin_as_guesses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few steps from these leave so much that a mass is hardly any of it.
+
+    Where another fit went, there is hardly anywhere to go.
+    """
+    experiment, steps, begun = guessed_servos(tmp_path, initial=300.0), [0], {}
+    minimize = fitted_windows.minimize
+
+    def counted(problem: WindowedProblem, *rest: Any) -> Solution:
+        found = minimize(problem, *rest)
+        steps[-1] += found.iterations
+        if not begun:
+            begun.update(zip(problem.params.scalar_names(), found.point.theta, strict=True))
+        return found
+
+    monkeypatch.setattr(fitted_windows, "minimize", counted)
+    dataset = load_dataset(experiment, None)
+    for one in ({}, begun):
+        (finding,) = masses_off(experiment, dataset, one)
+        assert finding.body == "link1"
+        assert finding.evidence["mass"] == pytest.approx(OFF, rel=0.01)
+        assert "gains" not in finding.sentence  # these are free
+        steps.append(0)
+    assert 2 * steps[1] < steps[0]
+
+
+def test_no_fit_goes_to_its_end_for_masses_beside_gains_that_are_not_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None can be told, and what a guess leaves looks like one."""
+    monkeypatch.setattr(fitted_windows, "minimize", None)
+    experiment = guessed_servos(tmp_path)
+    assert FindingKind.GRAVITY not in {one.kind for one in check_experiment(experiment, None)}
