@@ -92,7 +92,12 @@ def test_commands_that_are_sent_unevenly_are_dated_as_received(tmp_path: Path) -
 def test_dates_that_cannot_be_compared_leave_what_methods_explain(monkeypatch) -> None:
     scores = InterpolationScores({"zoh": np.ones(8), "linear": np.full(8, 2.0)}, {})
 
+    values = {"damping of m": 0.2}
+
     class Fit:
+        def __init__(self) -> None:
+            self.values = values
+
         def compared(self, *_: object) -> InterpolationScores:
             return scores
 
@@ -109,7 +114,9 @@ def test_dates_that_cannot_be_compared_leave_what_methods_explain(monkeypatch) -
         for name in ("/a", "/b")
     ]
     sequences = SimpleNamespace(sequence_name=(), spec=None)
-    told = [*command_interpolation._compared(None, sequences, None, topics)]
+    fitted: dict[str, float] = {}
+    told = [*command_interpolation._compared(None, sequences, None, topics, fitted.update)]
+    assert fitted == values
     assert [(one.topic, one.methods, one.dates) for one in told] == [
         ("/a", scores, None),
         ("/b", scores, None),

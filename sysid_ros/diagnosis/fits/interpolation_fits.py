@@ -170,7 +170,7 @@ class RecordedFit:
 
     @property
     def values(self) -> dict[str, float]:
-        """Where it went, as far as it did, by parameter."""
+        """The values of parameters where it went, as far as it did, by name."""
         last = vars(self).get("_ended", self)
         return dict(zip(last.problem.params.scalar_names(), last.found.theta.tolist(), strict=True))
 
