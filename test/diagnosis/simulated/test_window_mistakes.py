@@ -538,7 +538,8 @@ def test_a_link_beside_servos_whose_gains_begin_as_guesses(
 
     Where another fit went, there is hardly anywhere to go.
     """
-    experiment, steps, begun = guessed_servos(tmp_path, initial=300.0), [0], {}
+    experiment, steps = guessed_servos(tmp_path, initial=300.0), [0]
+    begun: dict[str, float] = {}
     minimize = fitted_windows.minimize
 
     def counted(problem: WindowedProblem, *rest: Any) -> Solution:
