@@ -13,7 +13,6 @@ from sysid_ros.diagnosis.evidence.recorded import Recorded
 
 _VISIBLE = 0.005  # of a range, root mean square beyond it
 _TIED = 0.02  # the same of a joint that nothing measures: what ties it gives way, too
-_FAR = 1.0  # the same, that no joint ever is
 _DEEPEST = 99.0  # percentile
 _BOUNCES = 6.0  # times as deep as at rest
 _IMPEDANCES = 1e-4, 0.9999  # MuJoCo's mjMINIMP and mjMAXIMP
@@ -40,16 +39,6 @@ def leaves_range(recorded: Recorded, joint: int) -> bool:
     pressed = float(loads(recorded)[recorded.model.jnt_dofadr[joint]]) + _drive(recorded, joint)
     deepest = float(np.percentile(beyond, _DEEPEST))
     return deepest > _BOUNCES * _give(recorded.model, joint, pressed)
-
-
-def is_brought_beyond(recorded: Recorded, joint: int, factor: float) -> bool:
-    """Return whether a factor brings a measured joint farther out of its range than that is wide.
-
-    Never of one that is there as recorded: the range may be wrong.
-    """
-    model, values = recorded.model, positions_of(recorded, joint)
-    before, after = (_is_beyond(model, joint, own, _FAR) for own in (values, factor * values))
-    return after and not before
 
 
 def is_tied_beyond(recorded: Recorded, joint: int, values: FloatArray) -> bool:

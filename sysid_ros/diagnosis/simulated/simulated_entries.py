@@ -22,7 +22,6 @@ from sysid_ros.diagnosis.evidence import (
     Family,
     FindingKind,
     Recorded,
-    is_brought_beyond,
     joint_labels,
     leaves_range,
     moves,
@@ -157,13 +156,11 @@ class Simulated:
         self, inputs: list[str], measured: list[str], partners: Sequence[str] = ()
     ) -> Iterator[tuple[Change, ...]]:
         """Signs, degrees and exchanges, these with signs, with further inputs as partners."""
-        measured_on = {label: joint for joint, label in self.recorded.positions.items()}
         for label in (*inputs, *measured):
-            joint = measured_on.get(label)
-            for factor in (-1.0, DEGREE, 1.0 / DEGREE) if self.is_angle(label) else (-1.0,):
-                if joint is None or not is_brought_beyond(self.recorded, joint, factor):
-                    kind = FindingKind.SIGN if factor < 0.0 else FindingKind.DEGREES
-                    yield (Change(kind, scale={label: factor}),)
+            yield (Change(FindingKind.SIGN, scale={label: -1.0}),)
+            if self.is_angle(label):
+                for factor in (DEGREE, 1.0 / DEGREE):
+                    yield (Change(FindingKind.DEGREES, scale={label: factor}),)
         for one, other in (*self._pairs(inputs, partners), *self._pairs(measured)):
             swap = Change(FindingKind.SWAP, exchange=((one, other),))
             yield (swap,)

@@ -33,14 +33,3 @@ def test_the_scale_of_a_joint_that_stays_beyond_its_stops_is_not_believed(
     whole = Recorded(model, ({"tip_qpos": measured},), ({},), {0: "tip_qpos"}, {}, {}, {})
     change = Change(FindingKind.SCALE, scale={"tip_qpos": 0.4})
     assert Simulated(whole, {"tip_qpos": "/joint_states"}).matters(change, 0.4) is believed
-
-
-def test_what_no_joint_can_do_is_not_simulated() -> None:
-    """Of legs on a floor that is half of what is tried of their positions."""
-    times = np.arange(0.0, 10.0, 0.01)
-    measured = Samples(times, -0.4 - 0.35 * np.sin(times))
-    model = mujoco.MjModel.from_xml_string(FINGER.format(low=-45.0, high=0.0))
-    whole = Recorded(model, ({"tip_qpos": measured},), ({},), {0: "tip_qpos"}, {}, {}, {})
-    simulated = Simulated(whole, {"tip_qpos": "/joint_states"})
-    options = [one.scale["tip_qpos"] for (one,) in simulated.discrete([], ["tip_qpos"])]
-    assert options == [-1.0, pytest.approx(np.deg2rad(1.0))]
