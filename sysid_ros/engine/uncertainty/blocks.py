@@ -99,7 +99,7 @@ def by_block(
 
 
 def _counts(problem: WindowedProblem) -> list[int]:
-    """How many blocks each window has."""
+    """The number of blocks of each window."""
     durations = np.array([float(one.window.samples.times.max()) for one in problem.windows])
     shares = wanted_blocks(problem.lower.size) * durations / durations.sum()
     return [max(1, round(share)) for share in shares.tolist()]
