@@ -5,19 +5,19 @@
 
 Recordings that are fitted whole give one window each, too few to tell how much estimates vary from
 window to window. Blocks of time inside them take the windows' place: residuals may be correlated
-inside a block, and longer than a block they must not be (Kunsch 1989). After a window's start is
-eliminated its rows are split, so that the blocks' shares add up to the window's.
+inside a block, and longer than a block they must not be (Kunsch 1989). A window's start follows
+theta as all of its rows have it, so that the blocks' shares add up to the window's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.least_squares import Point, ReducedSystem, without_starts
+from sysid_ros.engine.least_squares import Point, ReducedSystem, start_solutions
 from sysid_ros.engine.problem import Span, WindowedProblem
 from sysid_ros.engine.uncertainty.covariance import enough_clusters
 
@@ -45,8 +45,28 @@ def block_numbers(times: FloatArray, count: int, rows: int) -> IndexArray:
     return np.concatenate([block, np.full(rows - block.size, count - 1)]).astype(np.intp)
 
 
+def grams_of_blocks(problem: WindowedProblem, rows: Iterable[FloatArray]) -> list[FloatArray]:
+    """The Gram matrices of the blocks of every window, (blocks, n, n) each.
+
+    At least :data:`BLOCKS` of about equal duration; the windows themselves, where they are many.
+
+    Args:
+      problem: The problem.
+      rows: ``[J_theta J_start r]`` of every window, (m + n_start, n).
+
+    Raises:
+      StopRequestedError: The user asked to stop.
+    """
+    found = []
+    for window, own, count in zip(problem.windows, rows, _counts(problem), strict=True):
+        block = block_numbers(window.window.samples.times, count, len(own))
+        parts = [own[block == k] for k in range(count)] if count > 1 else [own]
+        found.append(np.stack([part.T @ part for part in parts]))
+    return found
+
+
 def by_block(
-    problem: WindowedProblem, point: Point, system: ReducedSystem, rows: Iterable[FloatArray]
+    problem: WindowedProblem, point: Point, system: ReducedSystem, grams: Sequence[FloatArray]
 ) -> ReducedSystem:
     """The system with blocks of time in the place of windows.
 
@@ -54,33 +74,32 @@ def by_block(
       problem: The problem.
       point: The optimum.
       system: The Gauss-Newton model there, starts eliminated; of p unknowns.
-      rows: ``[J_theta J_start r]`` of every window there, p columns before those of the start.
+      grams: Those of :func:`grams_of_blocks` there, with p unknowns before those of the start.
 
     Returns:
-      The same sums in shares of at least :data:`BLOCKS` blocks of about equal duration; those of
-      windows, where they are many.
-
-    Raises:
-      StopRequestedError: The user asked to stop.
+      The same sums in shares of blocks.
     """
     p = system.gradient.size
-    wanted = wanted_blocks(problem.lower.size)
-    windows = problem.windows
-    durations = np.array([float(window.window.samples.times.max()) for window in windows])
-    counts = np.maximum(1, np.round(wanted * durations / durations.sum()).astype(int))
-    hessians, gradients = [], []
-    spans = []
-    for window, all_rows, count in zip(windows, rows, counts, strict=True):
-        times = window.window.samples.times
-        block = block_numbers(times, count, len(all_rows))
-        theta, residual = without_starts(all_rows, p), all_rows[:, -1]
-        for k in range(count):
-            own = theta[block == k]
-            hessians.append(own.T @ own)
-            gradients.append(own.T @ residual[block == k])
-        spans += Span.of(window).cut(block_edges(times, count))
+    hessians, gradients = list[FloatArray](), list[FloatArray]()
+    solutions = start_solutions([own.sum(axis=0) for own in grams], p, 0.0)
+    for own, solved in zip(grams, solutions, strict=True):
+        along = np.vstack([np.eye(p), -solved[:, :p], np.zeros((1, p))])  # theta, starts after it
+        hessians += [*(along.T @ own @ along)]
+        gradients += [*(own[:, -1] @ along)]
     if problem.added is not None:
+        spans = [
+            span
+            for window, count in zip(problem.windows, _counts(problem), strict=True)
+            for span in Span.of(window).cut(block_edges(window.window.samples.times, count))
+        ]
         added = problem.added.over(spans).grams(point.theta, problem.noise)
         hessians = [one + own[:p, :p] for one, own in zip(hessians, added, strict=True)]
         gradients = [one + own[:p, p] for one, own in zip(gradients, added, strict=True)]
     return replace(system, window_hessians=np.stack(hessians), window_gradients=np.stack(gradients))
+
+
+def _counts(problem: WindowedProblem) -> list[int]:
+    """The number of blocks of each window."""
+    durations = np.array([float(one.window.samples.times.max()) for one in problem.windows])
+    shares = wanted_blocks(problem.lower.size) * durations / durations.sum()
+    return [max(1, round(share)) for share in shares.tolist()]

@@ -23,7 +23,7 @@ from sysid_ros.engine.parameters import (
     vague_error,
 )
 from sysid_ros.engine.problem import WindowedProblem
-from sysid_ros.engine.uncertainty.blocks import by_block, needs_blocks
+from sysid_ros.engine.uncertainty.blocks import by_block, grams_of_blocks, needs_blocks
 from sysid_ros.engine.uncertainty.covariance import (
     Covariance,
     covariance,
@@ -60,8 +60,8 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
     blocks = None
     try:
         if method == "clustered" and needs_blocks(problem):
-            rows = problem.window_rows(solution.point)
-            blocks = system = by_block(problem, solution.point, system, rows)
+            grams = grams_of_blocks(problem, problem.window_rows(solution.point))
+            blocks = system = by_block(problem, solution.point, system, grams)
         if problem.loss.name != "linear":
             residual = _in_units_of_noise(problem, solution)
             system = _curved(system, problem.loss.curvature(residual))

@@ -15,7 +15,7 @@ time between them, whether that is even or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,7 +29,7 @@ from sysid_ros.engine.least_squares import (
     minimize,
 )
 from sysid_ros.engine.problem import WindowedProblem, add_grams, in_units_of_noise
-from sysid_ros.engine.uncertainty.blocks import by_block
+from sysid_ros.engine.uncertainty.blocks import by_block, grams_of_blocks
 from sysid_ros.engine.uncertainty.step_changes import StepChange, step_change
 from sysid_ros.engine.windows import WindowSimulation
 
@@ -69,11 +69,13 @@ def change_by_innovations(
     links = _links(problem, point)
     if not links:
         return None
-    innovations = _Innovations(problem, point, links, chosen)
     if blocks is None:
-        blocks = by_block(problem, point, system, problem.window_rows(point))
+        own_grams = grams_of_blocks(problem, problem.window_rows(point))
+        blocks = by_block(problem, point, system, own_grams)
     here = replace(blocks, hessian=system.hessian, gradient=system.gradient)
-    there = by_block(problem, point, system, innovations.rows())
+    known = zip(links, problem.window_rows(point), strict=True)
+    grams = grams_of_blocks(problem, (link.new(rows) for link, rows in known))
+    there = by_block(problem, point, system, grams)
     priors = problem.prior_rows(point.theta)
     there = replace(
         there,
@@ -84,6 +86,8 @@ def change_by_innovations(
     own = point.theta[chosen]
     if not np.any(np.abs(change.values) > np.maximum(_FAR * errors, _OF_ITSELF * np.abs(own))):
         return change
+    squares = [each.sum(axis=0) for each in grams]
+    innovations = _Innovations(problem, point, links, squares, chosen)
     followed = minimize(innovations, point, _FOLLOWED).point.theta[chosen] - own
     return replace(change, values=followed)
 
@@ -114,33 +118,37 @@ class _Links:
 
 
 class _Innovations:
-    """The problem with innovations in the place of residuals, and the derivatives of one point."""
+    """The problem with innovations in the place of residuals, and the derivatives of one point.
+
+    Args:
+      problem: The problem.
+      point: The point.
+      links: Those of each window.
+      squares: ``rows.T @ rows`` of each window's innovations there.
+      chosen: The parameters that may move, (k,).
+    """
 
     def __init__(
-        self, problem: WindowedProblem, point: Point, links: Sequence[_Links], chosen: IndexArray
+        self,
+        problem: WindowedProblem,
+        point: Point,
+        links: Sequence[_Links],
+        squares: Sequence[FloatArray],
+        chosen: IndexArray,
     ) -> None:
-        self._problem, self._known, self._links = problem, point, links
-        self._squares: list[FloatArray] = []
+        self._problem, self._known = problem, point
+        self._links, self._squares = links, squares
         self.scale, room = problem.scale, _FIXED * problem.scale
         room[chosen] = np.inf
         self.lower = np.maximum(problem.lower, point.theta - room)
         self.upper = np.minimum(problem.upper, point.theta + room)
-
-    def rows(self) -> Iterator[FloatArray]:
-        """``[J_theta J_start r]`` of each window's innovations at that point; squares are kept."""
-        self._squares.clear()
-        known = self._problem.window_rows(self._known)
-        for link, rows in zip(self._links, known, strict=True):
-            own = link.new(rows)
-            self._squares.append(own.T @ own)
-            yield own
 
     def cost(self, point: Point) -> float:
         """Half the sum of squares; infinite where a simulation diverges."""
         return self._cost(point, self._residuals(point))
 
     def linearize(self, point: Point) -> Linearization:
-        """The objective at a point, with the derivatives that are known once :meth:`rows` are."""
+        """The objective at a point, with the derivatives of the known one."""
         grams, residuals = [], self._residuals(point)
         known = self._problem.window_rows(self._known)
         for square, link, rows, residual in zip(

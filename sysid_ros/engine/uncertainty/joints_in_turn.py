@@ -22,7 +22,7 @@ from sysid_ros.engine.elements import SCALAR
 from sysid_ros.engine.least_squares import Linearization, Point, ReducedSystem, eliminate_starts
 from sysid_ros.engine.parameters import ParameterDict, corrects
 from sysid_ros.engine.problem import WindowedProblem
-from sysid_ros.engine.uncertainty.blocks import by_block
+from sysid_ros.engine.uncertainty.blocks import by_block, grams_of_blocks
 from sysid_ros.engine.uncertainty.influence import influence
 from sysid_ros.engine.uncertainty.step_changes import BY_CHANCE
 from sysid_ros.engine.windows import SequenceData
@@ -94,12 +94,15 @@ def joints_in_turn(
             yield np.insert(rows, p, np.pad(rate, (0, len(rows) - len(rate))), axis=1)
 
     priors = np.insert(problem.prior_rows(point.theta), p, 0.0, axis=1)
-    grams = tuple(rows.T @ rows for rows in wider())
-    wide = eliminate_starts(Linearization(0.0, grams, priors.T @ priors))
-    blocks = blocks or by_block(problem, point, system, problem.window_rows(point))
+    grams = grams_of_blocks(problem, wider())
+    whole = tuple(each.sum(axis=0) for each in grams)
+    wide = eliminate_starts(Linearization(0.0, whole, priors.T @ priors))
+    if blocks is None:
+        own = grams_of_blocks(problem, problem.window_rows(point))
+        blocks = by_block(problem, point, system, own)
     here = replace(blocks, hessian=system.hessian, gradient=system.gradient)
     before = influence(here, chosen)
-    after = influence(by_block(problem, point, wide, wider()), np.append(chosen, p))
+    after = influence(by_block(problem, point, wide, grams), np.append(chosen, p))
     parts, count = after.parts.copy(), len(after.parts)
     parts[:, :-1] -= before.parts
     chance = np.sqrt(count / max(1, count - 1) * np.sum(parts**2, axis=0))

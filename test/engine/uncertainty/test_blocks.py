@@ -13,12 +13,12 @@ import pytest
 
 from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_settings import FitSettings
-from sysid_ros.engine.least_squares.gauss_newton import eliminate_starts
+from sysid_ros.engine.least_squares.gauss_newton import eliminate_starts, without_starts
 from sysid_ros.engine.least_squares.losses import loss_named
 from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool
 from sysid_ros.engine.uncertainty import uncertainty_of
-from sysid_ros.engine.uncertainty.blocks import BLOCKS, by_block
+from sysid_ros.engine.uncertainty.blocks import BLOCKS, block_numbers, by_block, grams_of_blocks
 from sysid_ros.engine.windows.model_group import model_group
 from sysid_ros.errors import StopRequestedError
 
@@ -40,7 +40,8 @@ def test_shares_of_blocks_add_up_to_the_windows(estimate):
         )
         point = problem.initial_point()
         system = eliminate_starts(problem.linearize(point))
-        blocks = by_block(problem, point, system, problem.window_rows(point))
+        rows = [*problem.window_rows(point)]
+        blocks = by_block(problem, point, system, grams_of_blocks(problem, rows))
     assert len(blocks.window_hessians) >= BLOCKS
     np.testing.assert_allclose(
         blocks.window_hessians.sum(axis=0), system.window_hessians.sum(axis=0), rtol=1e-6
@@ -48,6 +49,17 @@ def test_shares_of_blocks_add_up_to_the_windows(estimate):
     np.testing.assert_allclose(
         blocks.window_gradients.sum(axis=0), system.window_gradients.sum(axis=0), rtol=1e-6
     )
+    count = len(blocks.window_hessians) // len(rows)
+    for window, own in enumerate(rows):
+        number = block_numbers(group.windows[window].window.samples.times, count, len(own))
+        alone = without_starts(own, params.size)  # by an orthogonal basis of the start's columns
+        for k in range(count):
+            part = alone[number == k]
+            place = window * count + k
+            np.testing.assert_allclose(blocks.window_hessians[place], part.T @ part, rtol=1e-6)
+            np.testing.assert_allclose(
+                blocks.window_gradients[place], part.T @ own[number == k, -1], rtol=1e-6, atol=1e-6
+            )
 
 
 @pytest.mark.parametrize(("length", "method"), [(0.5, "clustered"), (None, "blocks")])

@@ -145,7 +145,8 @@ def test_what_is_followed_moves_what_is_chosen_alone_and_knows_rows_beside_the_s
         point = problem.initial_point()
         nothing = np.zeros(0, dtype=np.intp)
         white = [_Links(nothing, nothing, np.zeros(0)) for _ in problem.windows]
-        innovations = _Innovations(problem, point, white, np.array([1]))
+        squares = [rows.T @ rows for rows in problem.window_rows(point)]
+        innovations = _Innovations(problem, point, white, squares, np.array([1]))
         assert innovations.cost(point) == pytest.approx(problem.cost(point))
         np.testing.assert_array_equal(
             innovations.upper - innovations.lower < 1e-9, [True, False, True]
