@@ -44,6 +44,10 @@ _SWAY = 0.3  # of gravity, that accelerations change its size by beside it
 _TOLD = (SignalKind.SENSOR, SignalKind.QPOS, SignalKind.QVEL)
 _SMALLEST_LAG = 0.01  # s
 _BETTER = 0.5  # of what is uncorrelated, at most, may be left at a lag
+_SLIPPED = (
+    " Or the pose is wrong: one that is summed up from turns of wheels, as /odom mostly is, shows "
+    "turns that the base does not make where they slip; leave it out then."
+)
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ def body_sensor_findings(
     """
     found = []
     compared = agreements(recorded)
+    floats = bool(np.any(np.asarray(recorded.model.jnt_type) == FREE))
     twists = _framed_twists(compared, lines)
     found += [_frame_finding(twist, halves, lines) for twist, halves in twists.items()]
     for seen in compared:
@@ -79,6 +84,8 @@ def body_sensor_findings(
         change, size = _mistake(seen)
         if change is not None and not declared.explains(change, size):
             found.append(_finding(seen, change, lines))
+            if floats and seen.turns and change.kind is FindingKind.SCALE:
+                found[-1] = replace(found[-1], sentence=found[-1].sentence + _SLIPPED)
         lag = None if seen.weighs else _lag(seen)
         if lag is not None and not declared.explains(lag, seen.lag):
             found.append(_finding(seen, lag, lines))

@@ -142,6 +142,13 @@ def test_units_are_named() -> None:
     assert reversed_.overrides == ("signals[1].scale=-9.80665",)
 
 
+def test_a_gyroscope_of_another_scale_than_a_pose_may_be_right() -> None:
+    """As beside odometry of wheels that slip; beside joints' encoders it is not."""
+    for xml, other in ((FREE, True), (ARM, False)):
+        (found,) = findings(xml, "gyro", values(lambda x: 0.68 * x))
+        assert found.kind is FindingKind.SCALE and ("wheels" in found.sentence) == other
+
+
 def test_gravity_alone_names_the_unit_of_an_accelerometer() -> None:
     """No position is measured, so that nothing says how the robot moves."""
     alone = ARM.replace('<jointpos name="p0" joint="j0"/><jointpos name="p1" joint="j1"/>', "")

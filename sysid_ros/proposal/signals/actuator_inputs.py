@@ -13,9 +13,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
+import numpy as np
 
 from sysid_ros.engine.elements import joint_of
-from sysid_ros.engine.signals import control_names
+from sysid_ros.engine.signals import control_names, value_at
 from sysid_ros.experiment import UNITS
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import Drive
@@ -41,6 +42,7 @@ from sysid_ros.proposal.signals.recorded_commands import (
 from sysid_ros.recording.messages import is_asked, message_type
 
 _NO_NUMBERS = ("/Bool", "/String")
+_REPEATED = 0.1  # of a command's power, that may be left where it repeats another
 _OF_ROTOR = "is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
 
 
@@ -110,6 +112,7 @@ def command_lines(
     _unchanging(open_, commands.unchanging)
     open_.take((), possibly_asked(model, open_.drives, channels, positions))
     lines = [_doubted_beside(commands.of_base, drives, one) for one in open_.lines]
+    lines = [_as_angle(commands.of_base, drives, one) for one in lines]
     return Assigned(tuple(lines), tuple(open_.possible))
 
 
@@ -179,6 +182,26 @@ def _doubted_beside(of_base: Sequence[Channel], drives: Sequence[Drive], line: L
         "or what it did?"
     )
     return replace(line, doubt="\n".join(filter(None, [line.doubt, doubt])))
+
+
+def _as_angle(of_base: Sequence[Channel], drives: Sequence[Drive], line: Line) -> Line:
+    """A servo's number that repeats a base's steering angle in another unit, as that angle."""
+    own = line.channel
+    served = any(one.quantity == "position" and one.name == line.name for one in drives)
+    if not served or own in of_base or not own.msgtype.startswith("std_msgs/"):
+        return line
+    told = np.concatenate(own.values)
+    for angle in of_base:
+        if angle.quantity != "position" or not all(map(len, (*angle.times, *own.times))):
+            continue
+        parts = zip(angle.times, angle.values, own.times, strict=True)
+        asked = np.concatenate([value_at(*one, at, "zoh") for *one, at in parts])
+        slope, zero = np.polyfit(asked, told, 1)
+        repeated = np.var(told - slope * asked - zero) < _REPEATED * np.var(told)
+        if repeated and np.var(told - asked) > _REPEATED * np.var(told):
+            why = f"{own.topic} is {slope:.4g} times this angle, and {zero:.4g}"
+            return replace(line, channel=angle, grounds=why)
+    return line
 
 
 def _unchanging(open_: OpenDrives, topics: Sequence[list[Channel]]) -> None:

@@ -125,10 +125,11 @@ def _of_servo(model: mujoco.MjModel, one: Channel, served: Mapping[str, int]) ->
 def _may_be(one: Channel, *, based: bool) -> bool:
     """Tell whether a channel may be a measured number: a plain one that nobody is asked for.
 
-    So may be a maker's where a base is asked (``based``).
+    So may be a maker's where a base is asked (``based``), but for what asks it.
     """
     plain = one.msgtype.startswith(_PLAIN)
-    told = plain or (based and not one.name and not one.msgtype.startswith(_OF_MANY))
+    of_many = one.msgtype.startswith(_OF_MANY) or message_type(one.msgtype).of_base
+    told = plain or (based and not one.name and not of_many)
     asked = is_asked(one.topic) or is_asked(one.field)
     return told and "[" not in one.field and one.quantity in _MEASURED and not asked
 

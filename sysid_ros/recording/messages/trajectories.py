@@ -14,6 +14,8 @@ command was, and after the last it stays.
 from __future__ import annotations
 
 import bisect
+import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -213,6 +215,9 @@ def _curve(start: float, trajectory: Trajectory) -> tuple[FloatArray, FloatArray
     if len(knots) < 2 or trajectory.values.shape[1] == 1:
         return knots, trajectory.values[:, 0].copy()
     curve = scipy.interpolate.BPoly.from_derivatives(trajectory.offsets, trajectory.values)
-    between = np.arange(trajectory.offsets[0], trajectory.offsets[-1], _KNOT_INTERVAL)
-    offsets = np.union1d(between, trajectory.offsets)
+    parts = [
+        np.linspace(one, after, math.ceil((after - one) / _KNOT_INTERVAL), endpoint=False)
+        for one, after in itertools.pairwise(trajectory.offsets)
+    ]
+    offsets = np.concatenate([*parts, trajectory.offsets[-1:]])
     return start + offsets, np.asarray(curve(offsets))

@@ -684,6 +684,22 @@ def test_steering_angles_and_speeds_of_a_car_are_those_of_servos_that_follow_the
     }
 
 
+@pytest.mark.parametrize(("slope", "zero"), [(-1.2135, 0.5304), (1.0, 0.0)])
+def test_a_servos_number_that_repeats_a_steering_angle_is_that_angle(
+    slope: float, zero: float
+) -> None:
+    """As a VESC's servo, which is told 0 to 1; one that is told the same in radians stays."""
+    car = driven(["steering"], '<position name="steering" joint="{}" kp="9"/>')
+    angle, kind = motions(1)[:, 0], "ackermann_msgs/msg/AckermannDriveStamped"
+    field = "drive.steering_angle"
+    told = Channel("/drive", kind, field, "", "position", 0, True, (TIMES,), (angle,))
+    own = asked("/commands/servo/position", "std_msgs/msg/Float64", slope * angle + zero)
+    found = map_channels(car, [told, replace(own, quantity="position", times=(TIMES + 2e-3,))])
+    (line,) = found.lines
+    assert line.channel.field == ("data" if slope == 1.0 else field)
+    assert ("-1.214 times this angle, and 0.5304" in line.grounds) == (slope != 1.0)
+
+
 def test_a_wheel_takes_no_speed_of_its_base_that_drives_straight_on() -> None:
     """Which it follows as decisively, in other units."""
     hinges = "".join(f'<body><joint name="j{i}"/><geom size=".1" mass="1"/></body>' for i in "01")

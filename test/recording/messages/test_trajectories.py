@@ -198,3 +198,12 @@ def test_a_trajectory_by_the_clock_of_what_is_measured_is_corrected_with_it(
     bag = write_bag([Entry("/trajectory", start + late + 1_000_000, message), *states])
     motor = control(bag, clock_correction=ClockCorrection.DRIFT).controls[0]
     np.testing.assert_allclose(motor.times[:2], [0.3, 0.5], atol=2e-3)
+
+
+def test_samples_of_a_curve_increase_at_todays_times():
+    """Where doubles are 0.2 us apart, knots and what lies between them fell on one."""
+    offsets = np.cumsum(np.full(12, 0.1))  # not the multiples of 0.01 that they look like
+    curve = Trajectory(offsets, np.stack([np.sin(offsets), np.cos(offsets)], axis=1))
+    times, values = played(np.array([1.77e9]), [curve])
+    assert np.diff(times).min() > 1e-3 and np.diff(times).max() < 0.011
+    np.testing.assert_allclose(values, np.sin(times - 1.77e9), atol=1e-5)
