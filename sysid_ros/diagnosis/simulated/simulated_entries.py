@@ -24,6 +24,7 @@ from sysid_ros.diagnosis.evidence import (
     Recorded,
     joint_labels,
     leaves_range,
+    motion_range,
     moves,
     named_degrees,
     offset_unit,
@@ -50,6 +51,7 @@ _SMALLEST_LAG = 0.01  # s
 _AWAY = 0.1  # rad or m, from where joints of a model are zero
 _NEARLY_NONE = 1e-9  # N or N m, of springs and of actuators that exert one
 _FEW_REVERSED = 6  # entries of which two may have wrong signs
+_TURN = 2.0 * np.pi  # rad, beyond which an angle is rather degrees than forces of another size
 
 
 def told_actuators(recorded: Recorded) -> set[int]:
@@ -166,6 +168,25 @@ class Simulated:
             yield (swap,)
             for turned in ((one,), (other,), (one, other)):
                 yield (swap, Change(FindingKind.SIGN, scale=dict.fromkeys(turned, -1.0)))
+
+    def force_like(self, change: Change) -> Change | None:
+        """The size of all forces on a joint that the unit of its position looks like.
+
+        It is free of weight, springs and other joints that the two differ: a gear that the model
+        lacks turns a joint as much less as degrees do. ``None`` of what no force moves, and where
+        angles go beyond a turn that do not as degrees.
+        """
+        ((label, factor),) = change.scale.items() if len(change.scale) == 1 else (("", 1.0),)
+        own = [joint for joint, one in self.recorded.positions.items() if one == label]
+        if change.kind is not FindingKind.DEGREES or not own:
+            return None
+        if factor < 1.0 and motion_range(self.recorded, own[0])[0] > _TURN:
+            return None
+        model, driving = self.recorded.model, self.driving([label])
+        inputs = self.inputs.items()
+        forces = [one for a, one in inputs if one in driving and is_effort(model, a)]
+        scale = dict.fromkeys(forces, 1.0 / factor)
+        return Change(FindingKind.SCALE, scale=scale) if forces else None
 
     def reversed_pairs(self, labels: Sequence[str]) -> Iterator[tuple[Change, ...]]:
         """Two signs, none of which may help alone; of few entries, as each pair is simulated."""

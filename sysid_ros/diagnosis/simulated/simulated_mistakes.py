@@ -203,16 +203,17 @@ class _Search:
         if not any(one.left_of(blame.bad) < _SETTLED for one in accepted):
             inputs = self._could_be.driving(blame.measured)
             accepted += self._sized(before, some, inputs, blame.measured)
-        accepted = [one for one in accepted if self._beats_friction(done, before, one)]
+        accepted = [one for one in accepted if self._beats_rivals(done, before, one)]
         if not accepted:
             signs = self._could_be.reversed_pairs((*blame.inputs, *blame.gross))
             pairs = [one for one in map(some.promising, signs) if one is not None]
             accepted = self._whole(before, pairs, some)
         if accepted:
             return self._selected(before, accepted, done)
-        few = len(self._could_be.topics) <= _FEW
-        blamed = (blame.inputs, blame.entries) if few else ([], [])  # for offsets; lags as well
-        firsts = [tried(one) for one in _firsts(some, seen, options if few else [])]
+        few = len(self._could_be.topics) <= _FEW  # so that offsets are tried, and lags anyway
+        blamed = (blame.inputs, blame.entries) if few else ([], [])
+        firsts = [*map(tried, _firsts(some, seen, options if few else []))]
+        firsts = [one for one in firsts if self._beats_rivals(done, before, one)]
         return self._beside(before, firsts, telling, blamed, done)
 
     def _whole(
@@ -234,17 +235,14 @@ class _Search:
         """The simplest of the best."""
         most = max(explained_more(before, one.powers) for one in accepted)
         good = [one for one in accepted if explained_more(before, one.powers) > _AS_MUCH * most]
-        left = min(left_of_helped(before, one.powers) for one in good)
-        equal = [
-            one for one in good if left_of_helped(before, one.powers) <= _SAME * left + _SETTLED
-        ]
+        left = [left_of_helped(before, one.powers) for one in good]
+        enough = _SAME * min(left) + _SETTLED
+        equal = [one for one, own in zip(good, left, strict=True) if own <= enough]
 
         def costs(one: Tried) -> tuple[int, int, float]:
-            gain = explained_more(before, one.powers)
-            return len(one.changes), _ORDER.index(one.kind), -gain
+            return len(one.changes), _ORDER.index(one.kind), -explained_more(before, one.powers)
 
-        simplest = min(equal, key=costs)
-        return self._explained(before, simplest, equal, done)
+        return self._explained(before, min(equal, key=costs), equal, done)
 
     def _tried(
         self,
@@ -271,7 +269,7 @@ class _Search:
                 decisive(after, share)
                 and not spoils(before, best.powers)
                 and self._could_be.matters(best.changes[0], best.size)
-                and self._beats_friction(done, before, best)
+                and self._beats_rivals(done, before, best)
             ):
                 return self._explained(before, best, [best], done)
         return []
@@ -300,7 +298,7 @@ class _Search:
             alone = self._tried(done, other.changes, other.size)
             helped = helped_signals(before, other.powers)
             pair = signals_misfit(other.powers, helped), signals_misfit(alone.powers, helped)
-            if decisive(*pair) and self._beats_friction(own, first.powers, other):
+            if decisive(*pair) and self._beats_rivals(own, first.powers, other):
                 parts = [Explanation(one, 0.0, share, after) for one in first.changes]
                 return [*parts, *self._explained(first.powers, other, [other], own)]
         return []
@@ -345,10 +343,13 @@ class _Search:
         far = not one.size and decisive(after, share, _FAR, _ROUGH)
         return far or decisive(after, share)
 
-    def _beats_friction(
+    def _beats_rivals(
         self, done: list[Change], before: Mapping[str, FloatArray], one: Tried
     ) -> bool:
-        """Return whether no friction or damping of driven joints explains as much without it."""
+        """Return whether neither frictions of driven joints nor forces explain as much without."""
+        if (force := self._could_be.force_like(one.changes[0])) is not None:
+            helped, otherwise = helped_signals(before, one.powers), self._powers(*done, force)
+            return decisive(*(signals_misfit(each, helped) for each in (one.powers, otherwise)))
         if one.kind not in (FindingKind.SCALE, FindingKind.LAG):
             return True
         helped = helped_or_late(before, one.powers)

@@ -90,7 +90,7 @@ class _Place:
     def is_lower(self, chance: float) -> bool:
         """Return whether windows cost less than they would with this chance (paired t test)."""
         n = len(self.excess)
-        if n < FEWEST:
+        if n < FEWEST or not np.all(np.isfinite(self.excess)):  # a model that flies apart there
             return False
         return self.total(n) < self.deviation(n) * student_quantile(n - 1, chance)
 

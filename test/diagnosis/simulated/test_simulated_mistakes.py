@@ -116,3 +116,36 @@ def test_what_moved_a_joint_that_the_model_neither_drives_nor_holds_is_asked_for
     asked = [one for one in notes if "position actuator" in one]
     assert len(asked) == (not held)
     assert all("'heave'" in one and "'turn'" not in one for one in asked)
+
+
+SEESAW = """<mujoco><option timestep="0.005" integrator="implicitfast"/><worldbody><body>
+  <joint name="tilt" axis="0 1 0"/><site name="left" pos="-.1 0 0"/>
+  <site name="right" pos=".1 0 0"/>
+  <inertial pos="0 0 -1e-5" mass=".3" diaginertia=".002 .002 .002"/></body></worldbody><actuator>
+  <motor name="left" site="left" gear="0 0 {gain} 0 0 0"/>
+  <motor name="right" site="right" gear="0 0 {gain} 0 0 0"/></actuator><sensor>
+  <jointpos name="tilt_pos" joint="tilt"/></sensor></mujoco>"""
+
+
+@pytest.mark.parametrize("degrees", [False, True])
+def test_forces_of_another_size_are_no_unit(degrees: bool) -> None:
+    """A seesaw of two rotors, whose thrusts a guess has sixty times too large."""
+    truth = mujoco.MjModel.from_xml_string(SEESAW.format(gain=0.03))
+    times = 0.005 * np.arange(1200)
+    differ = 0.3 * np.sin(2.0 * np.pi * times) + 0.2 * np.sin(7.0 * np.pi * times + 1.0)
+    thrusts = 0.5 + 0.5 * differ[:, None] * [-1.0, 1.0]
+    start = create_initial_state(truth, truth.qpos0, np.zeros(truth.nv))
+    _, seen = mujoco.rollout.rollout(truth, mujoco.MjData(truth), start[None], thrusts[None])
+    file = SEESAW.format(gain=0.03 if degrees else 1.8)
+    group = ModelSequences(
+        "seesaw", mujoco.MjSpec.from_string(file), "recording", start,
+        TimeSeries(times, thrusts, {
+            side: (SignalType.MjCtrl, np.array([k])) for k, side in enumerate(("left", "right"))
+        }),
+        TimeSeries(times + 0.005, np.rad2deg(seen[0]) if degrees else seen[0], {
+            "tilt_pos": (SignalType.MjSensor, np.array([0]))
+        }),
+    )  # fmt: skip
+    entries = {"left": "/thrusts", "right": "/thrusts", "tilt_pos": "/states"}
+    found = simulated_explanations(recorded([group]), group, ParameterDict(), 1.0, [], entries)
+    assert [one.change.kind for one in found] == ([FindingKind.DEGREES] if degrees else [])

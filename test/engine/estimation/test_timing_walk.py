@@ -161,3 +161,11 @@ def test_intervals_do_not_depend_on_how_long_the_solver_searched(
     assert [p.standard_error for p in again.parameters] == [
         p.standard_error for p in once.parameters
     ]
+
+
+def test_a_place_where_the_model_flies_apart_is_no_lower_optimum() -> None:
+    """Nor does numpy tell the user of infinite costs."""
+    excess = np.array([np.inf, *[-1.0] * FEWEST])
+    place = timing_walk._Place(0, Point(np.zeros(1)), excess, 0.0)
+    with np.errstate(all="raise"):
+        assert not place.is_lower(0.05)
