@@ -172,19 +172,35 @@ class NodeParameters:
 
     def unknown(self) -> list[str]:
         """Return a sentence for every parameter that was given and that the node does not have."""
+        return list(self._unknown().values())
+
+    def refuse_unknown(self, *groups: str) -> None:
+        """Refuse a misspelt name in groups whose values keep somebody safe.
+
+        Args:
+          groups: How names begin, all of which have been declared.
+
+        Raises:
+          ExperimentError: One was given that the node does not have.
+        """
+        for name, sentence in self._unknown().items():
+            if name.startswith(groups):
+                raise ExperimentError(sentence)
+
+    def _unknown(self) -> dict[str, str]:
         # rclpy keeps what command line and parameter files gave here, and tells it nowhere else.
         given = self.node._parameter_overrides
         known = sorted(name for name in self.node.get_parameters_by_prefix("") if name)
-        said = []
+        said = {}
         for name in sorted(set(given) - set(known)):
             if name.startswith(_ROS_OWN):
                 continue
             if name.startswith("qos_overrides."):
-                said.append(f"{name} changes nothing: this node takes what the others offer")
+                said[name] = f"{name} changes nothing: this node takes what the others offer"
                 continue
             near = difflib.get_close_matches(name, known, 1, cutoff=0.5)
             hint = f"; did you mean {near[0]}?" if near else f"; valid: {', '.join(known)}"
-            said.append(f"there is no parameter {name}{hint}")
+            said[name] = f"there is no parameter {name}{hint}"
         return said
 
     def _refused(self, name: str, why: str) -> ExperimentError:

@@ -425,6 +425,7 @@ def test_a_goal_has_at_most_100_points_per_second(excite: Excite, rate: float, s
             "joint_trajectory of excite is of positions, not of efforts",
         ),
         ({"ramp": "soon"}, "parameter ramp of excite must be a float, given 'soon'"),
+        ({"limits.efort": "[1.0, 1.0]"}, "no parameter limits.efort; did you mean limits.effort?"),
     ],
 )
 def test_wrong_parameters_end_the_node_with_a_sentence(

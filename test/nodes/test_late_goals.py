@@ -394,13 +394,20 @@ def test_what_the_controller_holds_counts_only_if_it_is_a_place(excite) -> None:
         assert player.begin(reference, np.zeros(2), 1.0).tolist() == begins
 
 
-@pytest.mark.parametrize(("scaling", "words"), [(0.0, ""), (1.0, ""), (0.5, "0.5 times their")])
-def test_a_controller_that_scales_time_is_not_begun_with(excite, scaling, words) -> None:
-    """What reaches it goes on at full speed from when it was sent, and it does not."""
+@pytest.mark.parametrize(
+    ("scalings", "words"),
+    [([0.0], ""), ([1.0], ""), ([0.5], "0.5 times their"), ([1.0, 0.0], "at 0 times their")],
+)
+def test_a_controller_that_scales_time_is_not_begun_with(excite, scalings, words) -> None:
+    """What reaches it goes on at full speed from when it was sent, and it does not.
+
+    At a protective stop it stands, and goes on once that ends; others leave the speed out.
+    """
     player = excite(Controller([0.01], 0.01, 0.01))
     message = JointTrajectoryControllerState(joint_names=list(JOINTS))
-    message.reference.positions, message.speed_scaling_factor = [0.1, 0.2], scaling
-    player._held.observe(message)
+    message.reference.positions = [0.1, 0.2]
+    for message.speed_scaling_factor in scalings:
+        player._held.observe(message)
     player._looks = 8
     said = player.obstacle()
     assert words in said if words else not said

@@ -9,6 +9,7 @@ ros2_control say it with their parameters, which every node can be asked for.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -27,26 +28,33 @@ _ASKED = (
     "allow_partial_joints_goal",
     "allow_trajectory_replacement",
 )
-_PATIENCE = 2.0  # s for which the service of a node that was found is waited for
+_PATIENCE = 2.0  # s for which a service that is not there yet, or an answer, is waited for
 
 
 class ControllerParameters:
-    """Asks the nodes that hear commands, as long as nothing moves."""
+    """Asks the nodes that hear commands, as long as nothing moves.
+
+    A first motion waits for what they say. Who joins later, such as a recorder, is not waited for.
+    """
 
     def __init__(self, node: Node, settings: ExcitationSettings) -> None:
         """Prepare; ``settings`` say what is sent to them."""
         self._node = node
         self._settings = settings
         self._asked: dict[str, _Asked] = {}  # by the name of the node
-        self._is_anew = True  # others were found at the last look than at the one before
+        self._is_anew = True  # the last look found others than the one before
 
     @property
     def settled(self) -> bool:
         """True if those who were found at two looks in a row have told."""
-        return not self._is_anew and not self._awaited()
+        return not self._is_anew and not any(asked.is_awaited for asked in self._asked.values())
+
+    def silent(self) -> str:
+        """Name somebody who was asked some time ago and has not told; or nothing."""
+        return next((name for name, asked in self._asked.items() if asked.is_silent), "")
 
     def look(self, names: Collection[str]) -> None:
-        """Ask the nodes of these names; what they answer counts at the next look."""
+        """Ask the nodes of these names."""
         gone, new = self._asked.keys() - set(names), set(names) - self._asked.keys()
         self._is_anew = bool(gone or new)
         for name in gone:
@@ -56,19 +64,15 @@ class ControllerParameters:
                 self._node.create_client(GetParameters, f"{name}/get_parameters")
             )
         for asked in self._asked.values():
-            asked.look()
+            asked.ask()
 
-    def problem(self, names: Collection[str]) -> str:
-        """Return the reason why no command must go to nodes of these names; empty if one may."""
+    def problem(self) -> str:
+        """Return the reason why no command must go to them, by what they told; empty if one may."""
         for name, asked in self._asked.items():
+            asked.take()
             if found := misunderstanding(asked.told or {}, self._settings):
                 return f"controller {name} {found}"
-        for name in [*(set(names) - self._asked.keys()), *self._awaited()]:
-            return f"{name}, which hears commands, has not yet said what it makes of them"
         return ""
-
-    def _awaited(self) -> list[str]:
-        return [name for name, asked in self._asked.items() if asked.is_awaited]
 
 
 class _Asked:
@@ -79,19 +83,36 @@ class _Asked:
         self.told: dict[str, Any] | None = None
         self._since = time.monotonic()
         self._answers: dict[str, Any] = {}  # futures by name of the parameter
+        self._asked = -math.inf  # time.monotonic()
 
     @property
     def is_awaited(self) -> bool:
         """True if it has not told and may still; a node need not have this service."""
-        found_now = time.monotonic() - self._since < _PATIENCE
-        return self.told is None and (found_now or self.client.service_is_ready())
+        return self.told is None and (self._is_new or self.client.service_is_ready())
 
-    def look(self) -> None:
-        """Take what it has answered and ask once more; what is missing may have been lost."""
+    @property
+    def is_silent(self) -> bool:
+        """True if it has the service and has not told."""
+        return self.is_awaited and not self._is_new
+
+    @property
+    def _is_new(self) -> bool:
+        return time.monotonic() - self._since < _PATIENCE
+
+    def take(self) -> None:
+        """Take what it has answered since it was asked, if that is all."""
         answers = self._answers.items()
         if answers and all(answer.done() for _, answer in answers):
             self.told = {name: _value(answer.result().values) for name, answer in answers}
-        for _, answer in answers:
+
+    def ask(self) -> None:
+        """Ask, once more where an answer is missing for long, as it may have been lost."""
+        self.take()
+        done = all(answer.done() for answer in self._answers.values())
+        if not done and time.monotonic() - self._asked < _PATIENCE:
+            return
+        self._asked = time.monotonic()
+        for answer in self._answers.values():
             self.client.remove_pending_request(answer)
         ready = self.client.service_is_ready()
         # By themselves, as some nodes answer nothing where one of several is not theirs.

@@ -36,6 +36,7 @@ class HeldReference:
         self._position: FloatArray | None = None  # (n,)
         self._rests = True
         self._scaling = 1.0
+        self._scales = False  # it has told a speed, which older ones leave at zero
         try:
             from control_msgs.msg import JointTrajectoryControllerState
         except ImportError:
@@ -59,7 +60,7 @@ class HeldReference:
 
     def problem(self) -> str:
         """Say that it goes otherwise than trajectories say; empty if it does not."""
-        told = self._counts and self._scaling != 0.0  # as older ones leave it out
+        told = self._counts and self._scales
         if not told or abs(self._scaling - 1.0) <= _WHOLE:
             return ""
         return (
@@ -81,3 +82,4 @@ class HeldReference:
             self._rests = last is None or bool(np.all(np.abs(held - last) <= _REST))
             self._told, self._position = self._now(), held
             self._scaling = float(getattr(message, "speed_scaling_factor", 1.0))
+            self._scales = self._scales or self._scaling != 0.0

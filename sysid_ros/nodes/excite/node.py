@@ -165,7 +165,7 @@ class Excite(Node):
     def _refuse_obstacles(self) -> None:
         self._look_at_driver()
         reason = self._motion.obstacle() or self._controller.problem()
-        reason = reason or self._taken_as.problem(self._motion.listeners())
+        reason = reason or self._taken_as.problem()
         reason = reason or self._monitor.fault(self._now()) or self._unrest()
         if isinstance(self._motion, TrajectoryMotion):
             reason = reason or self._motion.misdated(self._monitor.clock_offset)
@@ -203,19 +203,28 @@ class Excite(Node):
         if others:
             self._motion.forget()
         if self._motion.moves:
-            self._stop(others)
+            self._stop(others or self._taken_as.problem())
             return
         self._taken_as.look(self._motion.listeners())
-        known = self._taken_as.settled and not self._motion.settles
-        if self._state == "waiting" and known and self._monitor.complete:
-            self._tell("ready")
+        if self._state == "waiting" and self._monitor.complete and not self._motion.settles:
+            self._say_ready()
         # What may still be on its way is waited for; anything else refuses the start for good.
-        may_begin = self._motion.heard and self._controller.settled and self._taken_as.settled
+        may_begin = self._motion.heard and self._controller.settled
         if self._armed and self._state == "ready" and may_begin:
             if unrest := self._unrest():
                 log_of(self).repeated_warning(f"waiting: {unrest}", period=5.0)
             else:
                 self._begin()
+
+    def _say_ready(self) -> None:
+        """Say that a motion may begin, once it is known what it would be taken as."""
+        if self._taken_as.settled:
+            self._tell("ready")
+        elif silent := self._taken_as.silent():
+            log_of(self).repeated_warning(
+                f"waiting: {silent}, which hears commands, does not answer what its parameters are",
+                period=5.0,
+            )
 
     def _look_at_driver(self) -> None:
         """Forget what the robot was told last where its driver has not heard it."""

@@ -215,7 +215,7 @@ def declare_excitation(node: Node) -> ExcitationSettings:
     limits = _limits(given, joints)
     if is_effort and not np.all(np.isfinite(limits.effort)):
         raise ExcitationError("interface: effort of excite needs limits.effort for every joint")
-    return ExcitationSettings(
+    settings = ExcitationSettings(
         motions=_motions(
             given, joints, limits.of_efforts() if is_effort else limits.of_positions()
         ),
@@ -247,6 +247,8 @@ def declare_excitation(node: Node) -> ExcitationSettings:
             "following.delay", 0.3, "seconds that a joint may take to follow its command"
         ),
     )
+    given.refuse_unknown("limits.", "following.")
+    return settings
 
 
 def _is_effort(given: NodeParameters) -> bool:
