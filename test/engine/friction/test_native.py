@@ -17,6 +17,7 @@ import mujoco.rollout
 import numpy as np
 import pytest
 from friction_reference import FrictionStepper
+from patience import PATIENCE
 
 from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES
 from sysid_ros.engine.friction import (
@@ -210,7 +211,7 @@ def test_blocks_of_several_threads_overlap() -> None:
 
     def hold() -> None:
         with friction_callback():
-            leave.wait(10.0)
+            leave.wait(PATIENCE)
 
     thread = threading.Thread(target=hold)
     with friction_callback():
