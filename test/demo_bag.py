@@ -1,13 +1,11 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The demo's robot in motion, and a recording of it, without waiting for real time."""
+"""A recording of the demo's robot, made without waiting for real time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rclpy.serialization import serialize_message
@@ -22,7 +20,6 @@ from sysid_ros.recording.bags import BagFolder, BagTopic
 from sysid_ros.rehearsal import TrueParameter, read_true_parameters
 
 START_NS = 1_800_000_000 * 10**9
-COMMANDS, STATES = "/command", "/joint_states"
 
 
 def true_parameters() -> tuple[TrueParameter, ...]:
@@ -30,8 +27,8 @@ def true_parameters() -> tuple[TrueParameter, ...]:
     return read_true_parameters(demo_folder() / "true_parameters.yaml")
 
 
-def demo_messages(duration: float) -> Iterator[tuple[str, int, Any]]:
-    """Simulate the demo's robot for ``duration`` seconds: topics, stamps in ns, and messages."""
+def write_demo_bag(folder: Path, duration: float = 10.0) -> Path:
+    """Simulate the demo's robot for ``duration`` seconds and write what a recorder would."""
     truth = true_parameters()
     delay = next(value.value for value in truth if value.element == "signal")
     robot = SimulatedRobot(
@@ -44,28 +41,21 @@ def demo_messages(duration: float) -> Iterator[tuple[str, int, Any]]:
     limits = CommandLimits(-reach, reach, speed, np.full(2, np.inf))
     motion = design_multisine(robot.joints, limits, duration=duration, seed=1)
     path = ExcitationPath(motion, np.zeros(2), ramp=1.0)
+    bag = BagFolder(folder, "demo")
+    states = bag.add_topic(_topic("/joint_states", "sensor_msgs/msg/JointState"))
+    commands = bag.add_topic(_topic("/command", "std_msgs/msg/Float64MultiArray"))
     for tick in np.arange(0.0, duration, 0.01):
         command = path.commands(np.array([tick]))[0]
         robot.command(tick, command)
         stamp = START_NS + round(1e9 * tick)
-        yield COMMANDS, stamp, Float64MultiArray(data=command.tolist())
+        data = serialize_message(Float64MultiArray(data=command.tolist()))
+        bag.write(commands, data, log_ns=stamp + 100_000, publish_ns=stamp)
         for state in robot.advance(tick + 0.01):
             stamp = START_NS + round(1e9 * state.time)
             message = JointState(name=robot.joints, position=state.position.tolist())
             message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
-            yield STATES, stamp, message
-
-
-def write_demo_bag(folder: Path, duration: float = 10.0) -> Path:
-    """Write what a recorder would of ``duration`` seconds."""
-    bag = BagFolder(folder, "demo")
-    topics = {
-        STATES: bag.add_topic(_topic(STATES, "sensor_msgs/msg/JointState")),
-        COMMANDS: bag.add_topic(_topic(COMMANDS, "std_msgs/msg/Float64MultiArray")),
-    }
-    for topic, stamp, message in demo_messages(duration):
-        data = serialize_message(message)
-        bag.write(topics[topic], data, log_ns=stamp + 100_000, publish_ns=stamp)
+            data = serialize_message(message)
+            bag.write(states, data, log_ns=stamp + 100_000, publish_ns=stamp)
     bag.close()
     return bag.path
 

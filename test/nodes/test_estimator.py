@@ -6,32 +6,28 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
 import signal
 import subprocess
 import time
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from demo_bag import COMMANDS, START_NS, STATES, demo_messages
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray
 from patience import PATIENCE
 from rclpy.clock import ClockType
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.time import Time
-from recorder_process import RELIABLE, arrived, listening
 from ros_client import LATCHED, RosClient, free_port
 from ros_parameters import ros_parameters
-from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray
+from std_srvs.srv import SetBool
 
 from sysid_ros.errors import DataError
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
@@ -53,6 +49,11 @@ def on_page(port: int) -> Any:
     """What the page would show."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/progress", timeout=PATIENCE) as answer:
         return json.load(answer)
+
+
+def listens(client: RosClient, node: str, topic: str) -> bool:
+    infos = client.node.get_subscriptions_info_by_topic(topic)
+    return any(info.node_name == node for info in infos)
 
 
 def test_in_simulated_time_commands_keep_their_order_among_ticks_of_the_clock(client: RosClient):
@@ -89,75 +90,29 @@ def test_messages_that_were_sent_again_are_no_clock_that_was_set_back(client: Ro
     assert after == [0, *3 * [6_000_000_000], 7_000_000_000]
 
 
-class Moving:
-    """The demo's robot on a time of its own, which goes on as the estimator is heard of.
-
-    It cannot get so far ahead of whoever listens that messages are lost, and costs nothing while
-    nobody is there, which real nodes in lock-step do.
-    """
-
-    def __init__(self, client: RosClient) -> None:
-        kinds = {"/clock": Clock, COMMANDS: Float64MultiArray, STATES: JointState}
-        self._client = client
-        self._publishers = {
-            topic: client.node.create_publisher(kind, topic, RELIABLE)
-            for topic, kind in kinds.items()
-        }
-        self._messages = demo_messages(120.0)  # longer than any test
-        self._until = START_NS
-
-    def heard_by(self, count: int) -> None:
-        """Wait for listeners."""
-        publishers = self._publishers.values()
-        self._client.wait_until(lambda: all(listening(one, count) for one in publishers))
-
-    def go_on(self, seconds: float) -> None:
-        """Move for a while, and wait until all that this says has arrived."""
-        self._until += round(1e9 * seconds)
-        for topic, stamp, message in self._messages:
-            if topic == COMMANDS:
-                clock = Clock()
-                clock.clock.sec, clock.clock.nanosec = divmod(stamp, 10**9)
-                self._publishers["/clock"].publish(clock)
-            self._publishers[topic].publish(message)
-            if stamp >= self._until:
-                break
-        for publisher in self._publishers.values():
-            arrived(publisher)
-
-    def go_on_until(self, condition: Callable[[], Any], heard: Callable[[], int]) -> None:
-        """Move on whenever more was heard, until a condition holds."""
-        before = -1
-        while not condition():
-            self._client.wait_until(lambda before=before: heard() > before)
-            before = heard()
-            self.go_on(1.0)
-
-
 def test_parameters_are_published_while_the_robot_moves(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
 ):
-    # Shorter windows are sooner enough to be sure.
-    shutil.copytree(demo_files, tmp_path / "demo")
-    experiment = tmp_path / "demo" / "experiment.yaml"
-    text, count = re.subn(r"(windows: {length: )[\d.]+", r"\g<1>0.5", experiment.read_text())
-    assert count == 1
-    experiment.write_text(text)
+    arguments = node_arguments(demo_files, tmp_path)
+    arguments["excite"] += ("-p", "multisine.duration:=300.0")  # longer than any test
+    arguments["sim_robot"] += ("-p", "rate:=100.0")  # so that messages are not most of the work
+    for name in ("sim_robot", "excite"):
+        nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name]])
     state = tmp_path / "state.json"
-    given = {"state_file": str(state), "most_behind": "300.0", "horizon": "3.0"}
+    experiment = demo_files / "experiment.yaml"
+    given = {"state_file": str(state), "most_behind": "30.0", "horizon": "3.0"}
     port = free_port()
-    robot = Moving(client)
     estimator = start_estimator(nodes, experiment, **given, live_page_port=str(port))
     estimates = client.collect(IdentifiedParameters, "/estimator/estimate", LATCHED)
     numbers = client.collect(Float64MultiArray, "/estimator/numbers")
     values = client.collect(Float64, "/estimator/value/elbow_damping")
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
-
-    def heard() -> int:
-        return len(estimates) + len(of_node(diagnostics, "estimator"))
-
-    robot.heard_by(1)
-    robot.go_on_until(lambda: len(estimates) > 3 and numbers and values, heard)
+    # A robot in lock-step moves as fast as the machine can, and must not before it is needed.
+    client.wait_until(lambda: listens(client, "estimator", "/command"))
+    client.wait_until(
+        lambda: client.call(SetBool, "/excite/arm", SetBool.Request(data=True)).success
+    )
+    client.wait_until(lambda: len(estimates) > 3 and numbers and values)
     names = [parameter.name for parameter in estimates[-1].parameters]
     assert {"shoulder_armature", "elbow_damping", "payload_mass"} <= set(names)
     client.wait_until(lambda: on_page(port)["signals"])
@@ -167,9 +122,9 @@ def test_parameters_are_published_while_the_robot_moves(
     assert [dim.size for dim in numbers[-1].layout.dim] == [len(names), 3]
     client.wait_until(
         lambda: any(
-            pair.key == "windows"
-            for status in of_node(diagnostics, "estimator")
-            for pair in status.values
+            status.name == "estimator: estimator" and any(v.key == "windows" for v in status.values)
+            for message in diagnostics
+            for status in message.status
         )
     )
     estimator.send_signal(signal.SIGINT)
@@ -177,37 +132,25 @@ def test_parameters_are_published_while_the_robot_moves(
     kept = json.loads(state.read_text(encoding="utf-8"))
     assert kept["names"] == names
     before = len(estimates)
-    nodes.start(
-        "recorder",
-        ["sysid_ros.nodes.recorder", *node_arguments(demo_files, tmp_path)["recorder"]],
-    )
+    nodes.start("recorder", ["sysid_ros.nodes.recorder", *arguments["recorder"]])
     assert client.call(Start, "/recorder/start").success
     enough = {"stop_recorder": "recorder", "precision": "0.9"}
     start_estimator(nodes, experiment, **given, **enough)
     log = tmp_path / "logs" / "estimator.log"
-    robot.heard_by(2)
-    robot.go_on_until(lambda: "stopping the recording" in log.read_text(encoding="utf-8"), heard)
-    assert "carrying on from" in log.read_text(encoding="utf-8")
-    assert len(estimates) > before
+    client.wait_until(lambda: "carrying on from" in log.read_text(encoding="utf-8"))
+    client.wait_until(lambda: len(estimates) > before)
+    client.wait_until(lambda: "stopping the recording" in log.read_text(encoding="utf-8"))
     told = len(diagnostics)
     client.wait_until(lambda: recorder_states(diagnostics[told:])[-1:] == ["watching"])
-
-
-def of_node(diagnostics: Sequence[DiagnosticArray], node: str) -> list[DiagnosticStatus]:
-    """What a node says of itself."""
-    return [
-        status
-        for message in diagnostics
-        for status in message.status
-        if status.name == f"{node}: {node}"
-    ]
 
 
 def recorder_states(diagnostics: Sequence[DiagnosticArray]) -> list[str]:
     """What the recorder says it does."""
     return [
         pair.value
-        for status in of_node(diagnostics, "recorder")
+        for message in diagnostics
+        for status in message.status
+        if status.name == "recorder: recorder"
         for pair in status.values
         if pair.key == "state"
     ]
