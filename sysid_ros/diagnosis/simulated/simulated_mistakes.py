@@ -349,7 +349,7 @@ class _Search:
         """Return whether neither frictions of driven joints nor forces explain as much without."""
         if (force := self._could_be.force_like(one.changes[0])) is not None:
             helped, otherwise = helped_signals(before, one.powers), self._powers(*done, force)
-            return decisive(*(signals_misfit(each, helped) for each in (one.powers, otherwise)))
+            return decisive(signals_misfit(one.powers, helped), signals_misfit(otherwise, helped))
         if one.kind not in (FindingKind.SCALE, FindingKind.LAG):
             return True
         helped = helped_or_late(before, one.powers)

@@ -195,7 +195,7 @@ def _as_angle(of_base: Sequence[Channel], drives: Sequence[Drive], line: Line) -
         if angle.quantity != "position" or not all(map(len, (*angle.times, *own.times))):
             continue
         parts = zip(angle.times, angle.values, own.times, strict=True)
-        asked = np.concatenate([value_at(*one, at, "zoh") for *one, at in parts])
+        asked = np.concatenate([value_at(since, was, at, "zoh") for since, was, at in parts])
         slope, zero = np.polyfit(asked, told, 1)
         repeated = np.var(told - slope * asked - zero) < _REPEATED * np.var(told)
         if repeated and np.var(told - asked) > _REPEATED * np.var(told):
