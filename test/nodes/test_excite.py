@@ -238,6 +238,19 @@ def test_a_robot_that_somebody_moves_is_not_begun_with(
     assert excite._motion.moves
 
 
+def test_nothing_moves_before_it_is_known_what_commands_are_taken_for(
+    excite: Excite, monkeypatch: pytest.MonkeyPatch
+):
+    """Whoever arms it before it is ready is told to wait."""
+    monkeypatch.setattr(excite, "_now", lambda: 0.0)
+    monkeypatch.setattr(excite._motion, "obstacle", lambda: "")
+    excite._on_joint_states(JointState(name=list(JOINTS), position=[0.0, 0.0]))
+    assert "still asked" in excite._begin()
+    for _ in range(2):  # looks, at which nobody hears commands
+        excite._watch()
+    assert excite._state == "ready" and not excite._begin()
+
+
 def test_the_next_motion_begins_at_the_command_that_holds_the_robot(
     excite: Excite, client: RosClient, monkeypatch: pytest.MonkeyPatch
 ):

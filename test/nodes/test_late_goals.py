@@ -418,7 +418,7 @@ def test_goals_of_a_controller_that_has_gone_are_forgotten_and_of_no_other(excit
     controller = Controller([0.05], 0.05, 0.02)
     player = excite(controller)
     there = [b"first"]
-    player._node = SimpleNamespace(
+    player._followed._node = SimpleNamespace(
         get_publishers_info_by_topic=lambda topic: [SimpleNamespace(endpoint_gid=g) for g in there]
     )
     goal = GoalStatusArray(status_list=[GoalStatus(status=GoalStatus.STATUS_EXECUTING)])
@@ -429,20 +429,20 @@ def test_goals_of_a_controller_that_has_gone_are_forgotten_and_of_no_other(excit
         return player.obstacle()
 
     assert not obstacle(looks=9)
-    player._on_status(goal, {"publisher_gid": {"data": b"first"}})
-    player._on_status(GoalStatusArray(), {"publisher_gid": {"data": b"next"}})
+    player._followed.observe(goal, {"publisher_gid": {"data": b"first"}})
+    player._followed.observe(GoalStatusArray(), {"publisher_gid": {"data": b"next"}})
     assert "this node did not send" in obstacle(looks=1)
     there[:] = [b"next"]
     # It may follow one that is not told of before the next heartbeat, 3 s later at most.
     assert "was found just now" in obstacle(looks=7) and player.settles
     assert not obstacle(looks=2) and not player.settles
     for info in ({}, {"publisher_gid": {"data": b"whose looks otherwise on the graph"}}):
-        player._on_status(goal, info)
+        player._followed.observe(goal, info)
         there[:] = [b"one", *there]
         assert "this node did not send" in obstacle(looks=10)
-        player._on_status(GoalStatusArray(), info)
+        player._followed.observe(GoalStatusArray(), info)
     ready, controller.server_is_ready = controller.server_is_ready, lambda: False
-    player._on_status(goal, {"publisher_gid": {"data": b"one"}})
+    player._followed.observe(goal, {"publisher_gid": {"data": b"one"}})
     assert "nobody offers" in obstacle(looks=1)  # its services are not found yet, or not all now
     controller.server_is_ready = ready
     assert "this node did not send" in obstacle(looks=10)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from action_msgs.msg import GoalStatus, GoalStatusArray
 from rclpy.time import Time
 
 from sysid_ros.excitation import (
@@ -50,8 +51,12 @@ class Said:
     """A topic that keeps what is published."""
 
     heard = True
+    name = "/arm_controller/joint_trajectory"
 
     def problem(self) -> str:
+        return ""
+
+    def rivals(self) -> str:
         return ""
 
     def __init__(self) -> None:
@@ -80,7 +85,9 @@ def player(monkeypatch: pytest.MonkeyPatch, clocks: Clocks) -> TrajectoryMotion:
     monkeypatch.setattr(streamed_motion, "CommandTopic", lambda node, settings: Said())
     clock = SimpleNamespace(now=clocks.ros)
     node: Any = SimpleNamespace(
-        get_clock=lambda: clock, create_subscription=lambda *arguments: None
+        get_clock=lambda: clock,
+        create_subscription=lambda *arguments: None,
+        get_publishers_info_by_topic=lambda topic: [],
     )
     return TrajectoryMotion(node, given, clocks.now)
 
@@ -133,6 +140,21 @@ def test_a_motion_begins_where_the_controller_holds_the_robot(player, clocks):
     told.speed_scaling_factor = 0.5
     player._controller.observe(told)
     assert "0.5 times" in player.obstacle()
+
+
+def test_a_goal_of_the_controllers_action_is_a_rival(player):
+    """As when MoveIt executes a plan meanwhile: the controller would go by both in turn."""
+    assert player._followed._status == "/arm_controller/follow_joint_trajectory/_action/status"
+    goal = GoalStatusArray(status_list=[GoalStatus(status=GoalStatus.STATUS_EXECUTING)])
+    controller = {"publisher_gid": {"data": b"1"}}
+    assert not player.obstacle() and not player.rivals()
+    player._followed.observe(goal, controller)
+    assert "follow_joint_trajectory" in player.obstacle()
+    player._node.get_publishers_info_by_topic = lambda topic: [SimpleNamespace(endpoint_gid=b"1")]
+    assert "follow_joint_trajectory" in player.rivals()
+    goal.status_list[0].status = GoalStatus.STATUS_SUCCEEDED
+    player._followed.observe(goal, controller)
+    assert not player.obstacle() and not player.rivals()
 
 
 def test_what_a_controller_told_on_its_way_is_not_where_it_is_by_now(player, clocks):

@@ -45,6 +45,11 @@ class CommandTopic:
         """True if anybody subscribes."""
         return bool(self._publisher.get_subscription_count() > 0)
 
+    @property
+    def name(self) -> str:
+        """Its full name."""
+        return str(self._publisher.topic_name)
+
     def listeners(self) -> set[str]:
         """The names of the nodes that subscribe, as far as they are known."""
         found = self._node.get_subscriptions_info_by_topic(self._publisher.topic_name)

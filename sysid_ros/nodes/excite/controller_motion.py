@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from itertools import chain
 from typing import Any
 
 import numpy as np
-from action_msgs.msg import GoalStatus, GoalStatusArray
 from rclpy.action import ActionClient
 from rclpy.node import Node
-from rclpy.qos import qos_profile_action_status_default
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation import (
@@ -25,7 +22,7 @@ from sysid_ros.excitation import (
     TimedTrajectory,
     lead_after,
 )
-from sysid_ros.nodes.excite.command_topic import named
+from sysid_ros.nodes.excite.followed_goals import FollowedGoals
 from sysid_ros.nodes.excite.held_reference import HeldReference
 from sysid_ros.nodes.excite.settings import ExcitationSettings
 from sysid_ros.nodes.excite.trajectory_goal import TrajectoryGoal
@@ -38,11 +35,6 @@ _SILENCE = 1.0  # s without a word of the controller, in which this node was not
 # what is missed then Fast DDS sends with its next heartbeat, up to 3 s later.
 _LOOKS = 8
 _UNSURE = 0.1  # s that it may be ahead of what it last told
-_FOLLOWED = (
-    GoalStatus.STATUS_ACCEPTED,
-    GoalStatus.STATUS_EXECUTING,
-    GoalStatus.STATUS_CANCELING,
-)
 _MISSING = (
     "command_type: follow_joint_trajectory of excite needs the package control_msgs, which is not "
     "installed here: install it with ROS 2's packages, or by `make setup` in a clone; "
@@ -80,14 +72,8 @@ class ControllerMotion:
         self._action = node.resolve_topic_name(settings.action)
         self._client: Any = ActionClient(node, FollowJointTrajectory, self._action)
         self._held = HeldReference(node, settings.joints, now)
-        # Goals of anybody, by the words of each controller; b"" where that is not known.
-        self._followed: dict[bytes, list[Any]] = {}
+        self._followed = FollowedGoals(node, self._action)
         self._looks = 0  # at who is there, since the controllers were found
-        self._tellers: set[bytes] = set()  # controllers, at the latest look
-        self._status = f"{self._action}/_action/status"
-        node.create_subscription(
-            GoalStatusArray, self._status, self._on_status, qos_profile_action_status_default
-        )
         self._motion: ControlledMotion | None = None
         self._goals: list[TrajectoryGoal] = []  # of this motion, the last of which counts
         self._former: set[bytes] = set()  # goals of motions before
@@ -147,8 +133,7 @@ class ControllerMotion:
         It plays that of an ``excite`` that was killed to its end. Replacing it would be a step.
         """
         own = self._former | {goal.identity for goal in self._goals}
-        followed = chain.from_iterable(self._followed.values())
-        if all(bytes(one.goal_info.goal_id.uuid) in own for one in followed):
+        if not self._followed.beside(own):
             return ""
         return (
             "the controller still follows a goal that this node did not send; wait for its end, "
@@ -159,19 +144,12 @@ class ControllerMotion:
 
     def listeners(self) -> set[str]:
         """The names of the nodes that offer the action."""
-        return named(self._node.get_publishers_info_by_topic(self._status))
+        return self._followed.tellers()
 
     def rivals(self) -> str:
         """Return nothing: who else sends a goal or trajectory ends ours, which is noticed."""
-        publishers = self._node.get_publishers_info_by_topic(self._status)
-        there = {bytes(one.endpoint_gid) for one in publishers}
-        # One that was found just now, also in the place of another, may follow a goal.
-        self._looks = self._looks + 1 if self._found and there == self._tellers else 0
-        # Goals that no known controller told of are forgotten when none is left.
-        gone = self._tellers - there if there or not self._tellers else set(self._followed)
-        self._tellers = there
-        for teller in gone:
-            self._followed.pop(teller, None)
+        same = self._followed.look()
+        self._looks = self._looks + 1 if self._found and same else 0
         return ""
 
     def forget(self) -> None:
@@ -324,7 +302,3 @@ class ControllerMotion:
         self._canceled, self._silent = True, 0.0
         for goal in self._goals:
             goal.cancel()
-
-    def _on_status(self, message: GoalStatusArray, info: Any) -> None:
-        teller = bytes((info.get("publisher_gid") or {}).get("data", b""))
-        self._followed[teller] = [one for one in message.status_list if one.status in _FOLLOWED]

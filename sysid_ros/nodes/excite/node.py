@@ -169,6 +169,8 @@ class Excite(Node):
         reason = reason or self._monitor.fault(self._now()) or self._unrest()
         if isinstance(self._motion, TrajectoryMotion):
             reason = reason or self._motion.misdated(self._monitor.clock_offset)
+        if not reason and self._state == "waiting" and not self._taken_as.settled:
+            reason = "who hears commands is still asked what it takes them for: wait for ready"
         if reason:
             raise ExcitationError(reason)
 

@@ -11,6 +11,7 @@ from rclpy.node import Node
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation import REPEATED, LookaheadMotion, Motion
+from sysid_ros.nodes.excite.followed_goals import FollowedGoals
 from sysid_ros.nodes.excite.held_reference import HeldReference
 from sysid_ros.nodes.excite.settings import ExcitationSettings
 from sysid_ros.nodes.excite.streamed_motion import StreamedMotion
@@ -35,13 +36,26 @@ class TrajectoryMotion(StreamedMotion):
     _rests = 0.0  # s, when the controller rests that was told nothing more since then
 
     def __init__(self, node: Node, settings: ExcitationSettings, now: Callable[[], float]) -> None:
-        """Create publisher and subscription; nothing moves."""
+        """Create publisher and subscriptions; nothing moves."""
         super().__init__(node, settings, now)
         self._controller = HeldReference(node, settings.joints, now)
+        # joint_trajectory_controller has both beside each other.
+        self._action = f"{self._topic.name.rpartition('/')[0]}/follow_joint_trajectory"
+        self._followed = FollowedGoals(node, self._action)
 
     def obstacle(self) -> str:
         """Return the reason why a motion must not begin; empty if it may."""
-        return super().obstacle() or self._controller.problem()
+        return super().obstacle() or self._goal() or self._controller.problem()
+
+    def rivals(self) -> str:
+        """Name others that move the robot, in a sentence; empty if nobody does."""
+        self._followed.look()
+        return super().rivals() or self._goal()
+
+    def _goal(self) -> str:
+        if not self._followed.beside(()):
+            return ""
+        return f"the controller follows a goal that {self._action} was sent"
 
     def _held_at(self, position: FloatArray) -> FloatArray:
         told = self._controller.position
