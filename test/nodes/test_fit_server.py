@@ -225,7 +225,7 @@ def test_a_goal_is_looked_at_while_the_process_of_the_next_fit_still_compiles(
         client.wait_until(told.exists)
         (compiler,) = children(server)
         handle = fits.send(experiment_yaml="unusable")
-        end = fits.result(handle, PATIENCE)
+        end = fits.result(handle)
         assert end.result.error_code == Result.DATA_UNUSABLE
         assert compiler in children(server)  # it goes on
 

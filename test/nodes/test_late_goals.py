@@ -450,3 +450,8 @@ def test_goals_of_a_controller_that_has_gone_are_forgotten_and_of_no_other(excit
     obstacle(looks=1)
     there[:] = [b"another"]
     assert not obstacle(looks=10)
+    player._followed.observe(goal, {"publisher_gid": {"data": b"a former"}})  # gone before a look
+    assert "this node did not send" in obstacle(looks=10)
+    there[:] = [b"its heir"]
+    assert "this node did not send" in obstacle(looks=45)
+    assert not obstacle(looks=10)

@@ -20,6 +20,7 @@ _FOLLOWED = (
     GoalStatus.STATUS_EXECUTING,
     GoalStatus.STATUS_CANCELING,
 )
+_LONG = 60  # looks, half a minute, after which one that was never found has gone
 
 
 class FollowedGoals:
@@ -31,6 +32,7 @@ class FollowedGoals:
         # By the words of each controller; b"" where that is not known.
         self._followed: dict[bytes, list[bytes]] = {}
         self._tellers: set[bytes] = set()  # controllers, at the latest look
+        self._missed: dict[bytes, int] = {}  # looks at which one that has told was not found
         self._status = f"{action}/_action/status"
         node.create_subscription(
             GoalStatusArray, self._status, self.observe, qos_profile_action_status_default
@@ -52,6 +54,12 @@ class FollowedGoals:
         same = there == self._tellers
         # Goals that no known controller told of are forgotten when none is left.
         gone = self._tellers - there if there or not self._tellers else set(self._followed)
+        # A controller that went before it was ever found says nothing of its goal's end either. One
+        # whose name is of another kind than those on the graph may be any of them.
+        missed = self._followed.keys() - there
+        self._missed = {teller: self._missed.get(teller, 0) + 1 for teller in missed}
+        kinds = {len(teller) for teller in there}
+        gone |= {one for one, looks in self._missed.items() if looks > _LONG and len(one) in kinds}
         self._tellers = there
         for teller in gone:
             self._followed.pop(teller, None)
