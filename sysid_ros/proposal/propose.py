@@ -160,7 +160,9 @@ def propose(
         recorded = without_efforts(spec, recorded, units) or served
         draft = _drafted(model, recorded, folders, output)
     draft, findings, loaded = _tested(draft, output, recorded)
-    if served := without_carried(recorded, findings) or without_efforts(spec, recorded, findings):
+    while served := without_carried(recorded, findings) or without_efforts(
+        spec, recorded, findings
+    ):
         recorded, draft = served, _drafted(model, served, folders, output)
         draft, findings, loaded = _tested(draft, output, served)
     if torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping):

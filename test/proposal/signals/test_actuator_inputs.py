@@ -702,7 +702,7 @@ def test_a_servos_number_that_repeats_a_steering_angle_is_that_angle(
 
 def test_an_angle_that_changes_only_when_a_servo_is_told_nothing_is_not_compared_with_it() -> None:
     car = driven(["steering"], '<position name="steering" joint="{}" kp="9"/>')
-    angle, early = motions(1)[:, 0], TIMES < TIMES.mean()
+    angle, early = motions(1)[:, 0], TIMES.mean() > TIMES
     kind, field = "ackermann_msgs/msg/AckermannDriveStamped", "drive.steering_angle"
     turned = np.where(early, 0.0, angle)
     told = Channel("/drive", kind, field, "", "position", 0, True, (TIMES,), (turned,))
