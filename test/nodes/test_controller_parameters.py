@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from excite_robot import JOINTS, Robot, start_excite
 from rclpy.parameter import Parameter
-from ros_client import RosClient
+from ros_client import LATCHED, RosClient
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
 from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros.nodes.excite.controller_parameters import misunderstanding
@@ -32,6 +34,9 @@ PARTIAL = {**SPLINES, "allow_partial_joints_goal": True, "allow_trajectory_repla
         ({**FORWARD, "joints": ["elbow", "shoulder"]}, NUMBERS, "elbow, shoulder, in this order"),
         ({**FORWARD, "joints": [*JOINTS, "wrist"]}, NUMBERS, "shoulder, elbow, wrist, in this"),
         ({"joints": ["elbow"]}, NUMBERS, ""),  # no controller's, such as of a node that looks on
+        ({"joints": 6, "interface_name": "can0"}, NUMBERS, ""),  # a driver's
+        ({"joints": 6, "interpolation_method": "cubic"}, TRAJECTORIES, ""),
+        ({**FORWARD, "joints": [f"pid/{joint}" for joint in JOINTS]}, NUMBERS, ""),
         (dict.fromkeys(FORWARD), NUMBERS, ""),
         ({}, TRAJECTORIES, ""),
         (PARTIAL, TRAJECTORIES, ""),
@@ -60,3 +65,32 @@ def test_numbers_do_not_go_to_a_controller_that_takes_them_for_those_of_other_jo
     assert robot.commands == []
     client.node.set_parameters([Parameter("joints", value=list(JOINTS))])
     client.wait_until(lambda: robot.arm().success)
+
+
+def test_a_controller_that_comes_after_ready_is_asked_before_anything_moves(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    client.node.declare_parameter("interface_name", "velocity")
+    client.node.declare_parameter("joints", list(JOINTS))
+    start_excite(nodes, tmp_path, armed="true")
+    publisher = client.node.create_publisher(JointState, "/joint_states", 10)
+    message = JointState(name=list(JOINTS), position=[0.0, 0.0])
+    client.node.create_timer(0.01, lambda: publisher.publish(message))
+    states = client.collect(String, "/excite/state", LATCHED)
+    client.wait_until(lambda: any(one.data == "ready" for one in states))
+    robot = Robot(client)
+    client.wait_until(lambda: "takes numbers as velocity" in robot.arm().message)
+    assert robot.commands == []
+    client.node.set_parameters([Parameter("interface_name", value="position")])
+    client.wait_until(lambda: robot.arm().success)
+
+
+def test_nothing_is_begun_before_it_is_known_who_hears_commands(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    client.node.declare_parameter("interface_name", "velocity")
+    client.node.declare_parameter("joints", list(JOINTS))
+    start_excite(nodes, tmp_path)
+    robot = Robot(client)
+    client.wait_until(lambda: "takes numbers as velocity" in robot.arm().message)  # at once
+    assert robot.commands == []
