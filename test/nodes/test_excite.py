@@ -262,10 +262,14 @@ def test_the_next_motion_begins_at_the_command_that_holds_the_robot(
     assert begun_at(-0.2, 0.0) == [-0.2, 0.0]
 
 
+@pytest.mark.parametrize("fault", ["is frozen", "velocity of joint 'elbow' is 4"])
 def test_a_robot_that_did_not_do_as_told_is_not_taken_to_hold_its_last_command(
-    excite: Excite, monkeypatch: pytest.MonkeyPatch
+    excite: Excite, monkeypatch: pytest.MonkeyPatch, fault: str
 ):
-    """As after an emergency stop, from which drives begin where the robot stands."""
+    """As after an emergency stop, from which drives begin where the robot stands.
+
+    Something else may have been a fault before.
+    """
     motion, clock = excite._motion, [1.0]
     for clocked in (excite, motion):
         monkeypatch.setattr(clocked, "_now", lambda: clock[0])
@@ -279,9 +283,12 @@ def test_a_robot_that_did_not_do_as_told_is_not_taken_to_hold_its_last_command(
     while motion.moves:
         place[1] = motion._motion.last[1]
         clock[0] += 0.01
-        excite._on_joint_states(JointState(name=list(JOINTS), position=place.tolist()))
+        told = JointState(name=list(JOINTS), position=place.tolist())
+        if "velocity" in fault and motion._motion.last[0] > 0.04:
+            told.velocity = [0.0, 4.0]
+        excite._on_joint_states(told)
         excite._tick()
-    assert "is frozen" in excite._state
+    assert fault in excite._state
     assert 0.1 < motion._held[0] < excite._settings.tolerance[0]  # near enough to be held
     begun = motion.begin(excite._next.reference, place, 1.0)
     np.testing.assert_array_equal(begun, place)
