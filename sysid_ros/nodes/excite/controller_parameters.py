@@ -34,7 +34,7 @@ _PATIENCE = 2.0  # s for which a service that is not there yet, or an answer, is
 class ControllerParameters:
     """Asks the nodes that hear commands, as long as nothing moves.
 
-    No motion begins before somebody who hears them told, or has no such service. Who joins later,
+    No motion begins before somebody who hears them told, or has no such service. Who joins them,
     such as a recorder, refuses none that is asked for.
     """
 
@@ -66,7 +66,7 @@ class ControllerParameters:
     def look(self, names: Collection[str], heard: bool) -> None:
         """Ask the nodes of these names, which may lack some, where commands are ``heard``."""
         gone, new = self._asked.keys() - set(names), set(names) - self._asked.keys()
-        self._is_anew = bool(gone or new)
+        self._is_anew, kept = bool(gone or new), self._asked.keys() & set(names)
         for name in gone:
             self._node.destroy_client(self._asked.pop(name).client)
         for name in new:
@@ -79,7 +79,8 @@ class ControllerParameters:
         self._heard = min(self._heard, now) if heard else math.inf
         # Not every program that hears commands has a name, and a name comes later than its owner.
         found = bool(self._asked) or now - self._heard > _PATIENCE
-        self._is_known = self._is_known or (heard and found and self.settled)
+        known = self._is_known and (bool(kept) or not names)
+        self._is_known = heard and (known or (found and self.settled))
 
     def problem(self) -> str:
         """Return the reason why no command must go to them, by what they told; empty if one may."""
@@ -105,6 +106,7 @@ class _Asked:
         self._since = time.monotonic()
         self._answers: dict[str, Any] = {}  # futures by name of the parameter
         self._asked = -math.inf  # time.monotonic()
+        self._patience = _PATIENCE
 
     @property
     def is_awaited(self) -> bool:
@@ -127,20 +129,26 @@ class _Asked:
             self.told = {name: _value(answer.result().values) for name, answer in answers}
 
     def ask(self) -> None:
-        """Ask, once more where an answer is missing for long, as it may have been lost."""
+        """Ask, once more where an answer is missing for long, as it may have been lost.
+
+        Longer from time to time, as a slow node answers only what is still waited for. Once it has
+        told, it is asked for what it has: of the rest some nodes warn in their logs.
+        """
         self.take()
-        done = all(answer.done() for answer in self._answers.values())
-        if not done and time.monotonic() - self._asked < _PATIENCE:
+        missing = [name for name, answer in self._answers.items() if not answer.done()]
+        if missing and time.monotonic() - self._asked < self._patience:
             return
         self._asked = time.monotonic()
-        for answer in self._answers.values():
-            self.client.remove_pending_request(answer)
-        ready = self.client.service_is_ready()
+        self._patience = 2.0 * self._patience if missing else _PATIENCE
+        for name in missing:
+            self.client.remove_pending_request(self._answers.pop(name))
+        if not self.client.service_is_ready():
+            self._answers.clear()
+            return
+        told = self.told or dict.fromkeys(_ASKED, True)
         # By themselves, as some nodes answer nothing where one of several is not theirs.
-        self._answers = {
-            name: self.client.call_async(GetParameters.Request(names=[name]))
-            for name in (_ASKED if ready else ())
-        }
+        for name in missing or [name for name, value in told.items() if value is not None]:
+            self._answers[name] = self.client.call_async(GetParameters.Request(names=[name]))
 
 
 def _value(values: Sequence[Any]) -> Any:
