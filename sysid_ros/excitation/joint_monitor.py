@@ -148,13 +148,11 @@ class JointMonitor:
 
     def fault(self, now: float) -> str | None:
         """Return the reason to stop a motion at ``now``, or not to begin; ``None`` without one."""
-        if self._fault is None:
-            found = self._silence(now)
-            if found is None and self._moving:
-                found = self._following.fault(now, self._values)
-            if not self._moving:
-                return found or self._leap(now)
-            self._fault, self.astray = found, found is not None
+        if not self._moving:
+            return self._fault or self._silence(now) or self._leap(now)
+        # Also after another fault, as the drives of a joint that met something may let go then.
+        found = self._silence(now) or self._following.fault(now, self._values)
+        self._fault, self.astray = self._fault or found, self.astray or found is not None
         return self._fault
 
     def _dated(self, joint: int, now: float, stamp: float) -> float:

@@ -148,9 +148,8 @@ def propose(
     on_stage("mapping what was recorded")
     # Every question about the robot compiles a copy, in no time without meshes.
     spec = without_visuals(spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
-    recorded = recorded_signals(
-        spec, found, msg_path, on_note, () if signals is None else signals_in(signals)
-    )
+    given = () if signals is None else signals_in(signals)
+    recorded = recorded_signals(spec, found, msg_path, on_note, given)
     folders = {"package_path": package_path, "msg_path": msg_path}
     draft = _drafted(model, recorded, folders, output)
     on_stage("testing the recordings against the model")
@@ -160,9 +159,10 @@ def propose(
         recorded = without_efforts(spec, recorded, units) or served
         draft = _drafted(model, recorded, folders, output)
     draft, findings, loaded = _tested(draft, output, recorded)
-    if served := without_carried(recorded, findings) or without_efforts(spec, recorded, findings):
-        recorded, draft = served, _drafted(model, served, folders, output)
-        draft, findings, loaded = _tested(draft, output, served)
+    for left_out in (without_carried, lambda *given: without_efforts(spec, *given)):
+        if served := left_out(recorded, findings):
+            recorded, draft = served, _drafted(model, served, folders, output)
+            draft, findings, loaded = _tested(draft, output, served)
     if torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping):
         on_stage("looking for motors that turn with two joints")
         experiment = parse_experiment(draft.text(), path=output)

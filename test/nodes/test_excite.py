@@ -219,7 +219,7 @@ def test_a_robot_that_somebody_moves_is_not_begun_with(
         error=said.append, info=said.append, repeated_warning=lambda text, period: said.append(text)
     )
     monkeypatch.setattr(excite_node, "log_of", lambda node: log)
-    excite._armed = True
+    excite._armed = excite._taken_as._is_known = True
 
     def at(time: float, shoulder: float) -> None:
         clock[0] = time
@@ -228,7 +228,7 @@ def test_a_robot_that_somebody_moves_is_not_begun_with(
     for step in range(4):
         at(0.1 * step, 0.05 * step)
     assert "'shoulder' moves" in excite._begin()
-    excite._armed = True
+    excite._armed = excite._taken_as._is_known = True
     excite._watch()
     assert not excite._motion.moves and excite._armed
     assert said[-1].startswith("waiting: joint 'shoulder' moves")
@@ -236,19 +236,6 @@ def test_a_robot_that_somebody_moves_is_not_begun_with(
         at(0.1 * step, 0.15)
     excite._watch()
     assert excite._motion.moves
-
-
-def test_nothing_moves_before_it_is_known_what_commands_are_taken_for(
-    excite: Excite, monkeypatch: pytest.MonkeyPatch
-):
-    """Whoever arms it before it is ready is told to wait."""
-    monkeypatch.setattr(excite, "_now", lambda: 0.0)
-    monkeypatch.setattr(excite._motion, "obstacle", lambda: "")
-    excite._on_joint_states(JointState(name=list(JOINTS), position=[0.0, 0.0]))
-    assert "still asked" in excite._begin()
-    for _ in range(2):  # looks, at which nobody hears commands
-        excite._watch()
-    assert excite._state == "ready" and not excite._begin()
 
 
 def test_the_next_motion_begins_at_the_command_that_holds_the_robot(
@@ -275,10 +262,14 @@ def test_the_next_motion_begins_at_the_command_that_holds_the_robot(
     assert begun_at(-0.2, 0.0) == [-0.2, 0.0]
 
 
+@pytest.mark.parametrize("fault", ["is frozen", "velocity of joint 'elbow' is 4"])
 def test_a_robot_that_did_not_do_as_told_is_not_taken_to_hold_its_last_command(
-    excite: Excite, monkeypatch: pytest.MonkeyPatch
+    excite: Excite, monkeypatch: pytest.MonkeyPatch, fault: str
 ):
-    """As after an emergency stop, from which drives begin where the robot stands."""
+    """As after an emergency stop, from which drives begin where the robot stands.
+
+    Something else may have been a fault before.
+    """
     motion, clock = excite._motion, [1.0]
     for clocked in (excite, motion):
         monkeypatch.setattr(clocked, "_now", lambda: clock[0])
@@ -292,9 +283,12 @@ def test_a_robot_that_did_not_do_as_told_is_not_taken_to_hold_its_last_command(
     while motion.moves:
         place[1] = motion._motion.last[1]
         clock[0] += 0.01
-        excite._on_joint_states(JointState(name=list(JOINTS), position=place.tolist()))
+        told = JointState(name=list(JOINTS), position=place.tolist())
+        if "velocity" in fault and motion._motion.last[0] > 0.04:
+            told.velocity = [0.0, 4.0]
+        excite._on_joint_states(told)
         excite._tick()
-    assert "is frozen" in excite._state
+    assert fault in excite._state
     assert 0.1 < motion._held[0] < excite._settings.tolerance[0]  # near enough to be held
     begun = motion.begin(excite._next.reference, place, 1.0)
     np.testing.assert_array_equal(begun, place)

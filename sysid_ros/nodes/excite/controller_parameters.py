@@ -34,7 +34,8 @@ _PATIENCE = 2.0  # s for which a service that is not there yet, or an answer, is
 class ControllerParameters:
     """Asks the nodes that hear commands, as long as nothing moves.
 
-    A first motion waits for what they say. Who joins later, such as a recorder, is not waited for.
+    No motion begins before somebody who hears them told, or has no such service. Who joins them,
+    such as a recorder, refuses none that is asked for.
     """
 
     def __init__(self, node: Node, settings: ExcitationSettings) -> None:
@@ -43,20 +44,29 @@ class ControllerParameters:
         self._settings = settings
         self._asked: dict[str, _Asked] = {}  # by the name of the node
         self._is_anew = True  # the last look found others than the one before
+        self._heard = math.inf  # time.monotonic() since which somebody hears commands
+        self._is_known = False  # those who heard them at some look have told
 
     @property
     def settled(self) -> bool:
         """True if those who were found at two looks in a row have told."""
         return not self._is_anew and not any(asked.is_awaited for asked in self._asked.values())
 
+    @property
+    def is_expected(self) -> bool:
+        """True if somebody who was found just now may tell soon."""
+        return not self._is_known or any(
+            asked.is_awaited and not asked.is_silent for asked in self._asked.values()
+        )
+
     def silent(self) -> str:
         """Name somebody who was asked some time ago and has not told; or nothing."""
         return next((name for name, asked in self._asked.items() if asked.is_silent), "")
 
-    def look(self, names: Collection[str]) -> None:
-        """Ask the nodes of these names."""
+    def look(self, names: Collection[str], heard: bool) -> None:
+        """Ask the nodes of these names, which may lack some, where commands are ``heard``."""
         gone, new = self._asked.keys() - set(names), set(names) - self._asked.keys()
-        self._is_anew = bool(gone or new)
+        self._is_anew, kept = bool(gone or new), self._asked.keys() & set(names)
         for name in gone:
             self._node.destroy_client(self._asked.pop(name).client)
         for name in new:
@@ -65,6 +75,12 @@ class ControllerParameters:
             )
         for asked in self._asked.values():
             asked.ask()
+        now = time.monotonic()
+        self._heard = min(self._heard, now) if heard else math.inf
+        # Not every program that hears commands has a name, and a name comes later than its owner.
+        found = bool(self._asked) or now - self._heard > _PATIENCE
+        known = self._is_known and (bool(kept) or not names)
+        self._is_known = heard and (known or (found and self.settled))
 
     def problem(self) -> str:
         """Return the reason why no command must go to them, by what they told; empty if one may."""
@@ -72,6 +88,12 @@ class ControllerParameters:
             asked.take()
             if found := misunderstanding(asked.told or {}, self._settings):
                 return f"controller {name} {found}"
+        if not self._is_known:
+            who = next((name for name, asked in self._asked.items() if asked.is_awaited), "")
+            return (
+                f"{who or 'somebody'}, who hears commands, has not told yet what its parameters "
+                "are; try again in some seconds"
+            )
         return ""
 
 
@@ -84,6 +106,7 @@ class _Asked:
         self._since = time.monotonic()
         self._answers: dict[str, Any] = {}  # futures by name of the parameter
         self._asked = -math.inf  # time.monotonic()
+        self._patience = _PATIENCE
 
     @property
     def is_awaited(self) -> bool:
@@ -106,24 +129,37 @@ class _Asked:
             self.told = {name: _value(answer.result().values) for name, answer in answers}
 
     def ask(self) -> None:
-        """Ask, once more where an answer is missing for long, as it may have been lost."""
+        """Ask, once more where an answer is missing for long, as it may have been lost.
+
+        Longer from time to time, as a slow node answers only what is still waited for. Once it has
+        told, it is asked for what it has: of the rest some nodes warn in their logs.
+        """
         self.take()
-        done = all(answer.done() for answer in self._answers.values())
-        if not done and time.monotonic() - self._asked < _PATIENCE:
+        missing = [name for name, answer in self._answers.items() if not answer.done()]
+        if missing and time.monotonic() - self._asked < self._patience:
             return
         self._asked = time.monotonic()
-        for answer in self._answers.values():
-            self.client.remove_pending_request(answer)
-        ready = self.client.service_is_ready()
+        self._patience = 2.0 * self._patience if missing else _PATIENCE
+        for name in missing:
+            self.client.remove_pending_request(self._answers.pop(name))
+        if not self.client.service_is_ready():
+            self._answers.clear()
+            return
+        told = self.told or dict.fromkeys(_ASKED, True)
         # By themselves, as some nodes answer nothing where one of several is not theirs.
-        self._answers = {
-            name: self.client.call_async(GetParameters.Request(names=[name]))
-            for name in (_ASKED if ready else ())
-        }
+        for name in missing or [name for name, value in told.items() if value is not None]:
+            self._answers[name] = self.client.call_async(GetParameters.Request(names=[name]))
 
 
 def _value(values: Sequence[Any]) -> Any:
     return parameter_value_to_python(values[0]) if values else None
+
+
+def _joints(told: Any) -> list[str]:
+    """The joints of a controller; none where a node has a parameter of this name for else."""
+    if not isinstance(told, list) or not all(isinstance(name, str) for name in told):
+        return []
+    return [name.rpartition("/")[2] for name in told]  # of another controller that it feeds
 
 
 def misunderstanding(told: Mapping[str, Any], settings: ExcitationSettings) -> str:
@@ -137,20 +173,20 @@ def misunderstanding(told: Mapping[str, Any], settings: ExcitationSettings) -> s
       The rest of a sentence that begins with the controller; empty if it understands them.
     """
     interface, method = told.get("interface_name"), told.get("interpolation_method")
-    joints, own = told.get("joints") or [], settings.joints
-    if settings.sends_numbers and interface:
+    joints, own = _joints(told.get("joints")), _joints([*settings.joints])
+    if settings.sends_numbers and interface and joints:
         sent = "effort" if settings.is_effort else "position"
         if interface != sent:
             return (
                 f"takes numbers as {interface} (its parameter interface_name), and excite sends "
                 f"them as {sent}"
             )
-        if list(joints) != list(own):
+        if joints != own:
             return (
                 f"takes numbers of the joints {', '.join(joints)}, in this order (its parameter "
                 f"joints), and parameter joints of excite is {', '.join(own)}"
             )
-    if settings.sends_numbers or not method:
+    if settings.sends_numbers or not method or not joints:
         return ""
     if method == "none":
         return (

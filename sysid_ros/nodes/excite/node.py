@@ -169,8 +169,6 @@ class Excite(Node):
         reason = reason or self._monitor.fault(self._now()) or self._unrest()
         if isinstance(self._motion, TrajectoryMotion):
             reason = reason or self._motion.misdated(self._monitor.clock_offset)
-        if not reason and self._state == "waiting" and not self._taken_as.settled:
-            reason = "who hears commands is still asked what it takes them for: wait for ready"
         if reason:
             raise ExcitationError(reason)
 
@@ -207,13 +205,15 @@ class Excite(Node):
         if self._motion.moves:
             self._stop(others or self._taken_as.problem())
             return
-        self._taken_as.look(self._motion.listeners())
+        self._taken_as.look(self._motion.listeners(), self._motion.heard)
         if self._state == "waiting" and self._monitor.complete and not self._motion.settles:
             self._say_ready()
         # What may still be on its way is waited for; anything else refuses the start for good.
         may_begin = self._motion.heard and self._controller.settled
         if self._armed and self._state == "ready" and may_begin:
-            if unrest := self._unrest():
+            if self._taken_as.is_expected:
+                self._say_who_is_silent()
+            elif unrest := self._unrest():
                 log_of(self).repeated_warning(f"waiting: {unrest}", period=5.0)
             else:
                 self._begin()
@@ -222,7 +222,11 @@ class Excite(Node):
         """Say that a motion may begin, once it is known what it would be taken as."""
         if self._taken_as.settled:
             self._tell("ready")
-        elif silent := self._taken_as.silent():
+        else:
+            self._say_who_is_silent()
+
+    def _say_who_is_silent(self) -> None:
+        if silent := self._taken_as.silent():
             log_of(self).repeated_warning(
                 f"waiting: {silent}, which hears commands, does not answer what its parameters are",
                 period=5.0,

@@ -196,6 +196,8 @@ def _as_angle(of_base: Sequence[Channel], drives: Sequence[Drive], line: Line) -
             continue
         parts = zip(angle.times, angle.values, own.times, strict=True)
         asked = np.concatenate([value_at(since, was, at, "zoh") for since, was, at in parts])
+        if not np.ptp(asked):  # it changes only while the servo is told nothing
+            continue
         slope, zero = np.polyfit(asked, told, 1)
         repeated = np.var(told - slope * asked - zero) < _REPEATED * np.var(told)
         if repeated and np.var(told - asked) > _REPEATED * np.var(told):

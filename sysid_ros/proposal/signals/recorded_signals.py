@@ -184,10 +184,13 @@ def without_carried(
     if not told or recorded.given:
         return None
     mapping = recorded.mapping
-    bodies = [one for one in mapping.bodies if one.kind != "wrench" or one.name not in told]
+    out = [one for one in mapping.bodies if one.kind == "wrench" and one.name in told]
+    bodies = [one for one in mapping.bodies if one not in out]
     notes = [one.sentence for one in told.values()]
     mapping = replace(mapping, bodies=tuple(bodies), unmapped=(*mapping.unmapped, *notes))
-    return replace(recorded, mapping=mapping)
+    topics = {one.channel.topic for one in out}  # nor are they mapped with all others once more
+    channels = [one for one in recorded.channels if one.topic not in topics]
+    return replace(recorded, mapping=mapping, channels=channels)
 
 
 def at_commanded_speeds(recorded: RecordedSignals) -> RecordedSignals | None:

@@ -700,6 +700,18 @@ def test_a_servos_number_that_repeats_a_steering_angle_is_that_angle(
     assert ("-1.214 times this angle, and 0.5304" in line.grounds) == (slope != 1.0)
 
 
+def test_an_angle_that_changes_only_when_a_servo_is_told_nothing_is_not_compared_with_it() -> None:
+    car = driven(["steering"], '<position name="steering" joint="{}" kp="9"/>')
+    angle, early = motions(1)[:, 0], TIMES.mean() > TIMES
+    kind, field = "ackermann_msgs/msg/AckermannDriveStamped", "drive.steering_angle"
+    turned = np.where(early, 0.0, angle)
+    told = Channel("/drive", kind, field, "", "position", 0, True, (TIMES,), (turned,))
+    own = asked("/commands/servo/position", "std_msgs/msg/Float64", angle[early])
+    own = replace(own, quantity="position", times=(TIMES[early],))
+    (line,) = map_channels(car, [told, own]).lines
+    assert line.channel.field == "data"
+
+
 def test_a_wheel_takes_no_speed_of_its_base_that_drives_straight_on() -> None:
     """Which it follows as decisively, in other units."""
     hinges = "".join(f'<body><joint name="j{i}"/><geom size=".1" mass="1"/></body>' for i in "01")

@@ -20,9 +20,11 @@ from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.errors import DataError
 from sysid_ros.experiment import Experiment
 from sysid_ros.proposal import propose
+from sysid_ros.proposal.signals.mapping import map_robot
 from sysid_ros.proposal.signals.recorded_signals import (
     at_commanded_speeds,
     recorded_signals,
+    without_carried,
     without_efforts,
 )
 from sysid_ros.proposal.signals.servo_efforts import servo_efforts
@@ -77,6 +79,33 @@ def test_gain_and_time_between_commands_decide(
     assert kept is not None
     assert {line.kind for line in kept.mapping.lines} == {"qpos", "effort"}
     assert any("sampled between them" in note for note in kept.mapping.unmapped)
+
+
+def test_a_wrench_that_is_left_out_is_not_mapped_again_with_commands_for_efforts(
+    tmp_path: Path,
+) -> None:
+    plan = replace(
+        TORQUES, duration=2.0, timestep=5e-4, motion=Motion(reach=0.5),
+        controllers=(Controller(topic="/arm_velocity_controller/commands", delay=0.002),),
+    )  # fmt: skip
+    made = generate(velocity_servos(1.0), plan, tmp_path / "bag")
+    spec = mujoco.MjSpec.from_string(urdf_arm())
+    spec.bodies[-1].add_site(name="flange")
+    seen = recorded_signals(spec, [made.bag], ())
+    measured = next(one for one in seen.channels if one.quantity == "position")
+    wrench = replace(
+        measured, topic="/flange", msgtype="geometry_msgs/msg/WrenchStamped", name="",
+        field="wrench.force.x", quantity="",
+    )  # fmt: skip
+    channels = [*seen.channels, wrench]
+    seen = replace(seen, channels=channels, mapping=map_robot(seen.spec, channels, seen.orders)[1])
+    assert [one.name for one in seen.mapping.bodies] == ["flange"]
+    finding = Finding(FindingKind.CARRIED, ("flange",), {}, "its own weight", "", ())
+    left = without_carried(seen, (finding,))
+    assert left is not None and left.mapping.bodies == ()
+    currents = Finding(FindingKind.SCALE, ("joint_1_effort",), {}, "amperes", "", ())
+    commanded = without_efforts(spec, left, (currents,))
+    assert commanded is not None and commanded.mapping.bodies == ()
 
 
 def test_efforts_that_commanded_speeds_explain_are_tested_for_their_unit_only(
