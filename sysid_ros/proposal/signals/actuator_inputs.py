@@ -195,7 +195,7 @@ def _as_angle(of_base: Sequence[Channel], drives: Sequence[Drive], line: Line) -
         if angle.quantity != "position" or not all(map(len, (*angle.times, *own.times))):
             continue
         parts = zip(angle.times, angle.values, own.times, strict=True)
-        asked = np.concatenate([value_at(*one, at, "zoh") for *one, at in parts])
+        asked = np.concatenate([value_at(then, one, at, "zoh") for then, one, at in parts])
         if not np.ptp(asked):  # it changes only while the servo is told nothing
             continue
         slope, zero = np.polyfit(asked, told, 1)
