@@ -105,19 +105,20 @@ def _rows(recorded: Recorded, number: int, site: int) -> tuple[FloatArray, Float
     motion = smooth_motion(recorded, number, joints, [force])
     if motion is None:
         return None
-    data, twist, change = mujoco.MjData(model), np.zeros(6), np.zeros(6)
-    table: FloatArray = np.empty((len(motion.times), 4, 3))
-    for i in range(len(motion.times)):
+    data, count = mujoco.MjData(model), len(motion.times)
+    twists, changes = np.empty((2, count, 6))  # of rotation and of translation, in the site's axes
+    kind = int(mujoco.mjtObj.mjOBJ_SITE)
+    for i in range(count):
         data.qpos[:], data.qvel[:] = motion.qpos[i], motion.qvel[i]
         mujoco.mj_fwdPosition(model, data)
         mujoco.mj_fwdVelocity(model, data)
         data.qacc[:] = motion.qacc[i]
         mujoco.mj_rnePostConstraint(model, data)
-        kind = int(mujoco.mjtObj.mjOBJ_SITE)
-        mujoco.mj_objectVelocity(model, data, kind, site, twist, 1)
-        mujoco.mj_objectAcceleration(model, data, kind, site, change, 1)
-        table[i, 0] = change[3:]  # gravity among it
-        for axis, arm in enumerate(np.eye(3)):
-            swung = np.cross(twist[:3], np.cross(twist[:3], arm))
-            table[i, 1 + axis] = np.cross(change[:3], arm) + swung
+        mujoco.mj_objectVelocity(model, data, kind, site, twists[i], 1)
+        mujoco.mj_objectAcceleration(model, data, kind, site, changes[i], 1)
+    turns, table = twists[:, :3], np.empty((count, 4, 3))
+    table[:, 0] = changes[:, 3:]  # gravity among it
+    for axis, arm in enumerate(np.eye(3)):
+        swung = np.cross(turns, np.cross(turns, arm))
+        table[:, 1 + axis] = np.cross(changes[:, :3], arm) + swung
     return table[motion.inside], motion.others[0][motion.inside]

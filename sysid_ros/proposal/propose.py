@@ -66,8 +66,8 @@ from sysid_ros.proposal.signals import (
     signals_in,
     unread,
     unzeroed,
-    without_carried,
     without_efforts,
+    without_mistaken,
 )
 from sysid_ros.robots import build_parameters, description_in, load_model
 
@@ -159,10 +159,9 @@ def propose(
         recorded = without_efforts(spec, recorded, units) or served
         draft = _drafted(model, recorded, folders, output)
     draft, findings, loaded = _tested(draft, output, recorded)
-    for left_out in (without_carried, lambda *given: without_efforts(spec, *given)):
-        if served := left_out(recorded, findings):
-            recorded, draft = served, _drafted(model, served, folders, output)
-            draft, findings, loaded = _tested(draft, output, served)
+    while served := without_mistaken(spec, recorded, findings):
+        recorded, draft = served, _drafted(model, served, folders, output)
+        draft, findings, loaded = _tested(draft, output, served)
     if torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping):
         on_stage("looking for motors that turn with two joints")
         experiment = parse_experiment(draft.text(), path=output)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -169,24 +169,30 @@ class Simulated:
             for turned in ((one,), (other,), (one, other)):
                 yield (swap, Change(FindingKind.SIGN, scale=dict.fromkeys(turned, -1.0)))
 
-    def force_like(self, change: Change) -> Change | None:
+    def forces_like(self, change: Change, *beside: Change) -> tuple[Change, ...]:
         """The size of all forces on a joint that the unit of its position looks like.
 
+        What is ``beside`` that unit follows, as the position without it has it.
+
         It is free of weight, springs and other joints that the two differ: a gear that the model
-        lacks turns a joint as much less as degrees do. ``None`` of what no force moves, and where
+        lacks turns a joint as much less as degrees do. Empty of what no force moves, and where
         angles go beyond a turn that do not as degrees.
         """
         ((label, factor),) = change.scale.items() if len(change.scale) == 1 else (("", 1.0),)
         own = [joint for joint, one in self.recorded.positions.items() if one == label]
         if change.kind is not FindingKind.DEGREES or not own:
-            return None
+            return ()
         if factor < 1.0 and motion_range(self.recorded, own[0])[0] > _TURN:
-            return None
+            return ()
         model, driving = self.recorded.model, self.driving([label])
         inputs = self.inputs.items()
         forces = [one for a, one in inputs if one in driving and is_effort(model, a)]
-        scale = dict.fromkeys(forces, 1.0 / factor)
-        return Change(FindingKind.SCALE, scale=scale) if forces else None
+        if not forces:
+            return ()
+        size = Change(FindingKind.SCALE, scale=dict.fromkeys(forces, 1.0 / factor))
+        shifts = [{name: one / change.scale.get(name, 1.0) for name, one in each.offset.items()}
+                  for each in beside]  # fmt: skip
+        return (size, *map(lambda each, own: replace(each, offset=own), beside, shifts))
 
     def reversed_pairs(self, labels: Sequence[str]) -> Iterator[tuple[Change, ...]]:
         """Two signs, none of which may help alone; of few entries, as each pair is simulated."""

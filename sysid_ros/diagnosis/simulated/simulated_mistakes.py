@@ -4,9 +4,8 @@
 """Mistakes that a simulation tells of robots which no equation of single joints covers.
 
 Where joints are not measured, roll on wheels, stand on feet or hang on tendons, windows of the
-recordings are simulated with the model as it is. Where it explains a signal badly, repairs compete:
-one is accepted that lets the model explain what it did not, in most windows, spoils nothing, and
-does better than other frictions do.
+recordings are simulated. Where the model explains a signal badly, repairs compete: one is accepted
+that explains what it did not, in most windows, spoils nothing, and beats other frictions.
 """
 
 from __future__ import annotations
@@ -212,8 +211,7 @@ class _Search:
             return self._selected(before, accepted, done)
         few = len(self._could_be.topics) <= _FEW  # so that offsets are tried, and lags anyway
         blamed = (blame.inputs, blame.entries) if few else ([], [])
-        firsts = [*map(tried, _firsts(some, seen, options if few else []))]
-        firsts = [one for one in firsts if self._beats_rivals(done, before, one)]
+        firsts = [tried(one) for one in _firsts(some, seen, options if few else [])]
         return self._beside(before, firsts, telling, blamed, done)
 
     def _whole(
@@ -298,7 +296,10 @@ class _Search:
             alone = self._tried(done, other.changes, other.size)
             helped = helped_signals(before, other.powers)
             pair = signals_misfit(other.powers, helped), signals_misfit(alone.powers, helped)
-            if decisive(*pair) and self._beats_rivals(own, first.powers, other):
+            instead = self._could_be.forces_like(first.changes[0], *other.changes)
+            left = self._powers(*done, *instead) if instead else before
+            as_forces = decisive(signals_misfit(left, helped), signals_misfit(before, helped))
+            if decisive(*pair) and not as_forces and self._beats_rivals(own, first.powers, other):
                 parts = [Explanation(one, 0.0, share, after) for one in first.changes]
                 return [*parts, *self._explained(first.powers, other, [other], own)]
         return []
@@ -340,15 +341,14 @@ class _Search:
         if not (one.may_be_accepted(before) and self._could_be.matters(one.changes[0], one.size)):
             return False
         after, share = signals_misfit(one.powers, helped), signals_misfit(before, helped)
-        far = not one.size and decisive(after, share, _FAR, _ROUGH)
-        return far or decisive(after, share)
+        return decisive(after, share) or (not one.size and decisive(after, share, _FAR, _ROUGH))
 
     def _beats_rivals(
         self, done: list[Change], before: Mapping[str, FloatArray], one: Tried
     ) -> bool:
         """Return whether neither frictions of driven joints nor forces explain as much without."""
-        if (force := self._could_be.force_like(one.changes[0])) is not None:
-            helped, otherwise = helped_signals(before, one.powers), self._powers(*done, force)
+        if forces := self._could_be.forces_like(one.changes[0]):
+            helped, otherwise = helped_signals(before, one.powers), self._powers(*done, *forces)
             return decisive(signals_misfit(one.powers, helped), signals_misfit(otherwise, helped))
         if one.kind not in (FindingKind.SCALE, FindingKind.LAG):
             return True

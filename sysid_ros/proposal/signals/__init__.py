@@ -15,7 +15,7 @@ from sysid_ros.proposal.signals.recorded_signals import (
     RecordedSignals,
     at_commanded_speeds,
     recorded_signals,
-    without_carried,
     without_efforts,
+    without_mistaken,
 )
 from sysid_ros.proposal.signals.unread import unread

@@ -168,12 +168,14 @@ def without_efforts(
     if not others or recorded.given:
         return None
     channels = [one for one in recorded.channels if one.quantity != "effort" or one.command]
+    if len(channels) == len(recorded.channels):
+        return None
     spec, mapping = map_robot(spec, channels, recorded.orders)
     if not any(line.kind in SERVOS for line in mapping.lines):
         return None
     note = f"measured efforts are left out, commands taken instead: {others[0].sentence}"
     mapping = replace(mapping, unmapped=(*mapping.unmapped, note))
-    return replace(recorded, spec=spec, mapping=mapping)
+    return replace(recorded, spec=spec, mapping=mapping, channels=channels)
 
 
 def without_carried(
@@ -191,6 +193,13 @@ def without_carried(
     topics = {one.channel.topic for one in out}  # nor are they mapped with all others once more
     channels = [one for one in recorded.channels if one.topic not in topics]
     return replace(recorded, mapping=mapping, channels=channels)
+
+
+def without_mistaken(
+    spec: mujoco.MjSpec, recorded: RecordedSignals, findings: tuple[Finding, ...]
+) -> RecordedSignals | None:
+    """Leave out what is not what it was mapped as, if there is any; others may be found then."""
+    return without_carried(recorded, findings) or without_efforts(spec, recorded, findings)
 
 
 def at_commanded_speeds(recorded: RecordedSignals) -> RecordedSignals | None:

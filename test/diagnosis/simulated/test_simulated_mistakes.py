@@ -121,22 +121,33 @@ def test_what_moved_a_joint_that_the_model_neither_drives_nor_holds_is_asked_for
 SEESAW = """<mujoco><option timestep="0.005" integrator="implicitfast"/><worldbody><body>
   <joint name="tilt" axis="0 1 0"/><site name="left" pos="-.1 0 0"/>
   <site name="right" pos=".1 0 0"/>
-  <inertial pos="0 0 -1e-5" mass=".3" diaginertia=".002 .002 .002"/></body></worldbody><actuator>
+  <inertial pos="0 0 {low}" mass=".3" diaginertia=".002 .002 .002"/></body></worldbody><actuator>
   <motor name="left" site="left" gear="0 0 {gain} 0 0 0"/>
   <motor name="right" site="right" gear="0 0 {gain} 0 0 0"/></actuator><sensor>
   <jointpos name="tilt_pos" joint="tilt"/></sensor></mujoco>"""
 
 
-@pytest.mark.parametrize("degrees", [False, True])
-def test_forces_of_another_size_are_no_unit(degrees: bool) -> None:
+@pytest.mark.parametrize(
+    ("low", "late", "kinds"),
+    [
+        (-1e-5, 0, []),
+        (-1e-5, 0, [FindingKind.DEGREES]),
+        (-0.01, 16, [FindingKind.DEGREES, FindingKind.LAG]),  # its weight tells
+    ],
+)
+def test_forces_of_another_size_are_no_unit(
+    low: float, late: int, kinds: list[FindingKind]
+) -> None:
     """A seesaw of two rotors, whose thrusts a guess has sixty times too large."""
-    truth = mujoco.MjModel.from_xml_string(SEESAW.format(gain=0.03))
+    degrees = bool(kinds)
+    truth = mujoco.MjModel.from_xml_string(SEESAW.format(gain=0.03, low=low))
     times = 0.005 * np.arange(1200)
     differ = 0.3 * np.sin(2.0 * np.pi * times) + 0.2 * np.sin(7.0 * np.pi * times + 1.0)
     thrusts = 0.5 + 0.5 * differ[:, None] * [-1.0, 1.0]
     start = create_initial_state(truth, truth.qpos0, np.zeros(truth.nv))
     _, seen = mujoco.rollout.rollout(truth, mujoco.MjData(truth), start[None], thrusts[None])
-    file = SEESAW.format(gain=0.03 if degrees else 1.8)
+    thrusts = np.concatenate([thrusts[late:], np.repeat(thrusts[-1:], late, axis=0)])
+    file = SEESAW.format(gain=0.03 if degrees else 1.8, low=low)
     group = ModelSequences(
         "seesaw", mujoco.MjSpec.from_string(file), "recording", start,
         TimeSeries(times, thrusts, {
@@ -148,4 +159,4 @@ def test_forces_of_another_size_are_no_unit(degrees: bool) -> None:
     )  # fmt: skip
     entries = {"left": "/thrusts", "right": "/thrusts", "tilt_pos": "/states"}
     found = simulated_explanations(recorded([group]), group, ParameterDict(), 1.0, [], entries)
-    assert [one.change.kind for one in found] == ([FindingKind.DEGREES] if degrees else [])
+    assert [one.change.kind for one in found] == kinds

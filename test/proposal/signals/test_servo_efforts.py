@@ -106,6 +106,7 @@ def test_a_wrench_that_is_left_out_is_not_mapped_again_with_commands_for_efforts
     currents = Finding(FindingKind.SCALE, ("joint_1_effort",), {}, "amperes", "", ())
     commanded = without_efforts(spec, left, (currents,))
     assert commanded is not None and commanded.mapping.bodies == ()
+    assert without_efforts(spec, commanded, (currents,)) is None  # or init would go on for ever
 
 
 def test_efforts_that_commanded_speeds_explain_are_tested_for_their_unit_only(
