@@ -183,10 +183,10 @@ def without_carried(
 ) -> RecordedSignals | None:
     """Leave out wrenches that tell the weight of what the model has, if there are any."""
     told = {one.signals[0]: one for one in findings if one.kind is FindingKind.CARRIED}
-    if not told or recorded.given:
-        return None
     mapping = recorded.mapping
     out = [one for one in mapping.bodies if one.kind == "wrench" and one.name in told]
+    if not out or recorded.given:
+        return None
     bodies = [one for one in mapping.bodies if one not in out]
     notes = [one.sentence for one in told.values()]
     mapping = replace(mapping, bodies=tuple(bodies), unmapped=(*mapping.unmapped, *notes))
