@@ -105,14 +105,10 @@ def _rows(recorded: Recorded, number: int, site: int) -> tuple[FloatArray, Float
     motion = smooth_motion(recorded, number, joints, [force])
     if motion is None:
         return None
-    data, count = mujoco.MjData(model), len(motion.times)
+    count = len(motion.times)
     twists, changes = np.empty((2, count, 6))  # of rotation and of translation, in the site's axes
     kind = int(mujoco.mjtObj.mjOBJ_SITE)
-    for i in range(count):
-        data.qpos[:], data.qvel[:] = motion.qpos[i], motion.qvel[i]
-        mujoco.mj_fwdPosition(model, data)
-        mujoco.mj_fwdVelocity(model, data)
-        data.qacc[:] = motion.qacc[i]
+    for i, data in enumerate(motion.states(model)):
         mujoco.mj_rnePostConstraint(model, data)
         mujoco.mj_objectVelocity(model, data, kind, site, twists[i], 1)
         mujoco.mj_objectAcceleration(model, data, kind, site, changes[i], 1)

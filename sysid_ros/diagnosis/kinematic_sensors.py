@@ -107,6 +107,19 @@ class SmoothMotion:
     others: tuple[FloatArray, ...]  # (n, k) each
     inside: slice  # away from the ends, which the low-pass bends
 
+    def states(self, model: mujoco.MjModel) -> Iterator[mujoco.MjData]:
+        """The model at each instant, with positions, velocities and what follows from them.
+
+        Accelerations are set, and what follows from these is not computed. It is one object.
+        """
+        data = mujoco.MjData(model)
+        for qpos, qvel, qacc in zip(self.qpos, self.qvel, self.qacc, strict=True):
+            data.qpos[:], data.qvel[:] = qpos, qvel
+            mujoco.mj_fwdPosition(model, data)
+            mujoco.mj_fwdVelocity(model, data)
+            data.qacc[:] = qacc
+            yield data
+
 
 def agreements(recorded: Recorded) -> list[Agreement]:
     """Compare every vector sensor that the measured positions determine.
@@ -235,15 +248,10 @@ def _expected(
     The third are those by how it is turned one period of the low-pass earlier and later, of which
     the noise is another; the last what is read where gravity points the other way.
     """
-    count = len(motion.times)
-    data, turned = mujoco.MjData(model), _upside_down(model)
-    readings, upside = np.empty((2, count, model.nsensordata))
+    turned = _upside_down(model)
+    readings, upside = np.empty((2, len(motion.times), model.nsensordata))
     turns: dict[int, list[FloatArray]] = {}
-    for i in range(count):
-        data.qpos[:], data.qvel[:] = motion.qpos[i], motion.qvel[i]
-        mujoco.mj_fwdPosition(model, data)
-        mujoco.mj_fwdVelocity(model, data)
-        data.qacc[:] = motion.qacc[i]
+    for i, data in enumerate(motion.states(model)):
         mujoco.mj_sensorPos(model, data)
         mujoco.mj_sensorVel(model, data)
         mujoco.mj_rnePostConstraint(model, data)

@@ -34,8 +34,8 @@ _PATIENCE = 2.0  # s for which a service that is not there yet, or an answer, is
 class ControllerParameters:
     """Asks the nodes that hear commands, as long as nothing moves.
 
-    No motion begins before somebody who hears them told, or has no such service. Who joins them,
-    such as a recorder, refuses none that is asked for.
+    No motion begins before somebody who hears them told, or has no such service. Who joins them
+    later, such as a recorder, is not waited for.
     """
 
     def __init__(self, node: Node, settings: ExcitationSettings) -> None:
