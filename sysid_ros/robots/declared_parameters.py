@@ -27,6 +27,7 @@ from sysid_ros.engine.elements import (
     make_explicit,
     matching,
     matching_names,
+    without_visuals,
 )
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.engine.signals import is_vector_named
@@ -85,7 +86,7 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
     parameters = ParameterDict()
     claims: dict[tuple[str, str, str], ParameterConfig] = {}
     count, known = 0, spec
-    scales = cache(lambda: joint_scales(compiled(spec)))
+    scales = cache(lambda: joint_scales(compiled(without_visuals(spec))))  # in no time with meshes
     for config in _all_parameters(experiment, spec):
         try:
             row = lookup(config.element, config.attribute, config.form)
