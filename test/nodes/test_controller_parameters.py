@@ -63,9 +63,8 @@ def test_numbers_do_not_go_to_a_controller_that_takes_them_for_those_of_other_jo
     start_excite(nodes, tmp_path)
     robot = Robot(client)
     robot.wait_for("ready")
-    refused = robot.arm()
-    assert not refused.success
-    assert "controller /test_client takes numbers of the joints elbow, shoulder" in refused.message
+    misunderstood = "controller /test_client takes numbers of the joints elbow, shoulder"
+    client.wait_until(lambda: misunderstood in robot.arm().message)
     assert robot.commands == []
     client.node.set_parameters([Parameter("joints", value=list(JOINTS))])
     client.wait_until(lambda: robot.arm().success)
@@ -164,3 +163,17 @@ def test_a_controller_in_the_place_of_another_is_asked_anew(monkeypatch: pytest.
     assert said[-1] == ""
     known.look({"/other"}, True)
     assert "/other, who hears commands, has not told yet" in known.problem()
+
+
+def test_who_hears_commands_and_has_no_name_yet_is_waited_for(monkeypatch: pytest.MonkeyPatch):
+    """Commands were heard and their listener's name was on its way: that was called ready."""
+    now = [100.0]
+    monkeypatch.setattr(controller_parameters.time, "monotonic", lambda: now[0])
+    known = ControllerParameters(SimpleNamespace(), NUMBERS)
+    known.look(set(), False)
+    assert known.settled  # nobody is there yet
+    known.look(set(), True)
+    assert not known.settled and "somebody" in known.problem()
+    now[0] += 10.0
+    known.look(set(), True)
+    assert known.settled and known.problem() == ""

@@ -49,7 +49,11 @@ class ControllerParameters:
 
     @property
     def settled(self) -> bool:
-        """True if those who were found at two looks in a row have told."""
+        """True if those who were found at two looks in a row have told, or nobody hears."""
+        return self._all_told and (self._is_known or math.isinf(self._heard))
+
+    @property
+    def _all_told(self) -> bool:
         return not self._is_anew and not any(asked.is_awaited for asked in self._asked.values())
 
     @property
@@ -80,7 +84,7 @@ class ControllerParameters:
         # Not every program that hears commands has a name, and a name comes later than its owner.
         found = bool(self._asked) or now - self._heard > _PATIENCE
         known = self._is_known and (bool(kept) or not names)
-        self._is_known = heard and (known or (found and self.settled))
+        self._is_known = heard and (known or (found and self._all_told))
 
     def problem(self) -> str:
         """Return the reason why no command must go to them, by what they told; empty if one may."""
