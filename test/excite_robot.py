@@ -131,7 +131,15 @@ class Robot:
         return np.array([message.data for message in self.commands])
 
     def arm(self, data: bool = True) -> SetBool.Response:
-        return self.client.call(SetBool, "/excite/arm", SetBool.Request(data=data))
+        """Ask for the motion, or its end, again until those who hear commands are known."""
+        answers = []
+
+        def known() -> bool:
+            answers.append(self.client.call(SetBool, "/excite/arm", SetBool.Request(data=data)))
+            return "has not told yet" not in answers[-1].message
+
+        self.client.wait_until(known)
+        return answers[-1]
 
     def wait_for(self, state: str) -> None:
         self.client.wait_until(lambda: self.state.startswith(state))

@@ -63,8 +63,9 @@ def test_numbers_do_not_go_to_a_controller_that_takes_them_for_those_of_other_jo
     start_excite(nodes, tmp_path)
     robot = Robot(client)
     robot.wait_for("ready")
-    misunderstood = "controller /test_client takes numbers of the joints elbow, shoulder"
-    client.wait_until(lambda: misunderstood in robot.arm().message)
+    refused = robot.arm()
+    assert not refused.success
+    assert "controller /test_client takes numbers of the joints elbow, shoulder" in refused.message
     assert robot.commands == []
     client.node.set_parameters([Parameter("joints", value=list(JOINTS))])
     client.wait_until(lambda: robot.arm().success)
