@@ -38,7 +38,7 @@ from sysid_ros.recording.mapping import (
     at_even_rate,
     control_time_series,
 )
-from sysid_ros.recording.messages import Clock, is_expanded, parse_field
+from sysid_ros.recording.messages import Clock, is_played
 from sysid_ros.robots import build_parameters
 
 _HELD = "zoh"
@@ -301,7 +301,7 @@ def _commands_by_topic(
             continue
         method = _METHODS[control.method_of(mapped[1][0])]
         told = is_servo(model, actuator) or is_velocity_servo(model, actuator)
-        if is_expanded(parse_field(signal.field)) or (method is Interpolation.LINEAR and not told):
+        if is_played(signal.field) or (method is Interpolation.LINEAR and not told):
             continue
         key = signal.topic, method
         found[key] = (*found.get(key, ()), signal.name)

@@ -36,7 +36,7 @@ from sysid_ros.experiment import (
 )
 from sysid_ros.recording.bags import FASTEST_CLOCK, open_recording, read_columns
 from sysid_ros.recording.mapping import SignalKind, TopicQuality, differing_clocks
-from sysid_ros.recording.messages import Clock, FieldPath, TopicColumns, components_of, parse_field
+from sysid_ros.recording.messages import Clock, FieldPath, TopicColumns, numbers_of
 
 _NAMED = 4  # actuators that a sentence names
 _COMES_FIRST = {  # beside which the motion tells nothing of commands between messages
@@ -163,8 +163,8 @@ def _constant_signals(experiment: Experiment, data_dir: Path | None) -> list[Sig
         path = locate_bag(sequence.bag, experiment_file=experiment.path, data_dir=data_dir)
         with open_recording(path, msg_paths=message_paths_of(experiment)) as recording:
             parts = {
-                signal: components_of(
-                    parse_field(signal.field),
+                signal: numbers_of(
+                    signal.field,
                     recording.topic(signal.topic).msgtype,
                     recording.types(signal.topic),
                 ).paths

@@ -22,7 +22,7 @@ from sysid_ros.experiment.problems import Problems
 from sysid_ros.experiment.section import as_list, as_mapping, keys_of, read_section, read_text
 from sysid_ros.experiment.yaml_tree import Value
 from sysid_ros.recording.mapping import Interpolation, SignalKind
-from sysid_ros.recording.messages import parse_field
+from sysid_ros.recording.messages import parse_fields
 
 _ADDED = (SignalKind.EFFORT, SignalKind.SERVO, SignalKind.VELOCITY_SERVO)
 _SWITCHES = ("frozen", "shared", "per_robot")
@@ -134,7 +134,7 @@ def _read_signal(value: Value, where: str, problems: Problems) -> SignalConfig |
     signal = read_section(SignalConfig, value, where, problems, given=given, also=_SIGNAL_KINDS)
     if (path := entries.get("field")) is not None and isinstance(path.content, str):
         try:
-            parse_field(path.content)
+            parse_fields(path.content)
         except DataError as error:
             problems.add(path.place, f"{where}.field: {error}")
     if (signal.type is None) != (signal.at is None):

@@ -165,7 +165,7 @@ def retell(
       random: Of the noise.
 
     Raises:
-      RehearsalError: A measured signal is an orientation, or the bag is of ROS 1.
+      RehearsalError: A measured signal is an orientation or a sum, or the bag is of ROS 1.
       SysidError: The bag cannot be read or written.
     """
     path = locate_bag(bag, experiment_file=experiment.path, data_dir=data_dir)
@@ -178,6 +178,8 @@ def retell(
                 continue
             if numbers.quaternions:
                 raise RehearsalError(f"{signal.field}: orientations cannot be rehearsed")
+            if numbers.weights:
+                raise RehearsalError(f"{signal.field}: sums cannot be rehearsed")
             change = _change(recording, experiment, signal, numbers, mapped, motion, random)
             changes.setdefault(signal.topic, []).append(change)
         write_changed(recording, sorted(wanted.fields), changes, folder)

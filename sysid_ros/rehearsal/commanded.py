@@ -48,12 +48,15 @@ def command_anew(
       data_dir: Where bags are found first.
 
     Raises:
-      RehearsalError: A joint of the motion has no recorded command, or the bag is of ROS 1.
+      RehearsalError: A joint of the motion has no recorded command of its own, or the bag is of
+        ROS 1.
       SysidError: The bag cannot be read or written.
     """
     path = locate_bag(bag, experiment_file=experiment.path, data_dir=data_dir)
     with open_recording(path, msg_paths=message_paths_of(experiment)) as recording:
         wanted = WantedFields.of(recording, experiment)
+        if any(numbers.weights for numbers in wanted.numbers):
+            raise RehearsalError(f"{bag}: sums of fields are no commands of single joints")
         commands = [
             _Command.of(recording, experiment, model, signal, numbers.paths)
             for signal, numbers in zip(experiment.signals, wanted.numbers, strict=True)

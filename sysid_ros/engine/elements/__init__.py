@@ -93,5 +93,6 @@ from sysid_ros.engine.elements.slim_model import (
     without_visuals,
 )
 from sysid_ros.engine.elements.straight_motion import is_angle, is_straight, moves_straight
+from sysid_ros.engine.elements.surfaces import surface_points
 from sysid_ros.engine.elements.tendons import fixed_tendons, joints_of_tendon
 from sysid_ros.engine.elements.turned_elements import orientation, set_turn, turn

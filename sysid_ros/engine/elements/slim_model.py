@@ -36,6 +36,8 @@ _SEEING = frozenset(
     int(getattr(mujoco.mjtSensor, f"mjSENS_{name}"))
     for name in ("RANGEFINDER", "GEOMDIST", "GEOMNORMAL", "GEOMFROMTO", "PLUGIN", "USER")
 )
+_ROUND = tuple(getattr(mujoco.mjtGeom, f"mjGEOM_{name}")
+               for name in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER"))  # fmt: skip
 _PLACES = ("body_pos", "body_quat", "jnt_pos", "jnt_axis", "qpos0")
 
 
@@ -111,8 +113,9 @@ def _compiles(spec: mujoco.MjSpec) -> bool:
 def without_visuals(spec: mujoco.MjSpec, disabled: int = 0) -> mujoco.MjSpec:
     """Return a copy that moves exactly alike and compiles a hundred times faster with meshes.
 
-    Where contacts are switched off it has no geoms at all, unless dropping them would change a
-    body's inertia or take longer, and is simulated faster too.
+    Where contacts are switched off it has no geoms but plain ones of wheels, which tell how they
+    roll, unless dropping them would change a body's inertia or take longer, and is simulated faster
+    too.
 
     Args:
       spec: Not changed.
@@ -123,11 +126,20 @@ def without_visuals(spec: mujoco.MjSpec, disabled: int = 0) -> mujoco.MjSpec:
     full = _compiled_undrawn(slim)
     if len(slim.geoms) <= _MANY and _nothing_touches(slim):
         _keep_inertia(slim, slim.geoms, full)
-        _delete(slim, [*slim.pairs, *slim.excludes, *slim.geoms])
+        dropped = [geom for geom in slim.geoms if not _is_wheel(geom)]
+        _delete(slim, [*slim.pairs, *slim.excludes, *dropped])
         if _full_if_alike(full, slim, (*_SIZES, "nsensor", "nwrap")) is None:
             slim = remove_visuals(spec)
             slim.option.disableflags |= disabled
     return slim
+
+
+def _is_wheel(geom: Any) -> bool:
+    """Tell whether a geom is round, without a mesh, and turns without end."""
+    joints = geom.parent.joints
+    hinges = [one for one in joints if one.type == mujoco.mjtJoint.mjJNT_HINGE]
+    endless = len(joints) == len(hinges) == 1 and not hinges[0].range[0] < hinges[0].range[1]
+    return endless and geom.type in _ROUND
 
 
 def _nothing_touches(spec: mujoco.MjSpec) -> bool:

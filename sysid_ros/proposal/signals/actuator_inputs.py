@@ -13,17 +13,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
-import numpy as np
 
 from sysid_ros.engine.elements import joint_of
-from sysid_ros.engine.signals import control_names, value_at
+from sysid_ros.engine.signals import control_names
 from sysid_ros.experiment import UNITS
+from sysid_ros.proposal.signals.asked_bases import as_angle, doubted_beside, of_base
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import Match, match_names, similarity
 from sysid_ros.proposal.signals.open_drives import Evidence, OpenDrives
-from sysid_ros.proposal.signals.ordered_inputs import by_motion, by_order
+from sysid_ros.proposal.signals.ordered_inputs import by_order
 from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.proposal.signals.other_states import possibly_asked
 from sysid_ros.proposal.signals.recorded_commands import (
@@ -39,10 +39,9 @@ from sysid_ros.proposal.signals.recorded_commands import (
     of_robot,
     spaces_of,
 )
-from sysid_ros.recording.messages import is_asked, message_type
+from sysid_ros.recording.messages import message_type
 
 _NO_NUMBERS = ("/Bool", "/String")
-_REPEATED = 0.1  # of a command's power, that may be left where it repeats another
 _OF_ROTOR = "is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
 
 
@@ -59,7 +58,7 @@ class _Commands:
     """The recorded commands, by how an actuator may be assigned to them."""
 
     channels: Sequence[Channel]
-    of_base: Sequence[Channel]  # of its speeds and steering angles, which are no single actuator's
+    of_base: Sequence[Channel]  # its speeds and steering angles
     named: Mapping[str, list[Channel]]  # by topic, those that messages or topics name
     arrays: Mapping[str, list[Channel]]  # in an order, by topic and field
     unchanging: Sequence[list[Channel]]  # both, of topics that never change
@@ -107,12 +106,12 @@ def command_lines(
     open_ = OpenDrives(list(drives))
     _so_called(open_, commands, told)
     _in_arrays(open_, commands, told)
-    _of_base(open_, commands, told)
+    of_base(open_, commands.of_base, told)
     _of_another_kind(open_, list(commands.arrays.values()))
     _unchanging(open_, commands.unchanging)
     open_.take((), possibly_asked(model, open_.drives, channels, positions))
-    lines = [_doubted_beside(commands.of_base, drives, one) for one in open_.lines]
-    lines = [_as_angle(commands.of_base, drives, one) for one in lines]
+    lines = [doubted_beside(commands.of_base, drives, one) for one in open_.lines]
+    lines = [as_angle(commands.of_base, drives, one) for one in lines]
     return Assigned(tuple(lines), tuple(open_.possible))
 
 
@@ -155,55 +154,6 @@ def _in_arrays(open_: OpenDrives, commands: _Commands, told: Evidence) -> None:
         }
         alike = of_quantity(left, group[0].quantity if of_one_quantity(group) else "")
         by_order(open_, group, list(alike.values()), told, last=last)
-
-
-def _of_base(open_: OpenDrives, commands: _Commands, told: Evidence) -> None:
-    """Assign what a base is asked for: speeds, but for those of wheels, and steering angles."""
-    angles = [one for one in commands.of_base if one.quantity == "position"]
-    speeds = [one for one in commands.of_base if one not in angles]
-    for drive in open_.drives:
-        if drive.quantity == "velocity" and joint_of(told.model, drive.actuator) is None:
-            asked = speeds
-        else:
-            asked = angles if drive.quantity == "position" else []
-        if asked:
-            decided, _ = by_motion(told, [drive], asked)
-            open_.take(decided)
-
-
-def _doubted_beside(of_base: Sequence[Channel], drives: Sequence[Drive], line: Line) -> Line:
-    """A speed that no topic asks for, marked where a whole base is asked, as wheels' own may be."""
-    turned = any(one.quantity == "velocity" and one.name == line.name for one in drives)
-    channel = line.channel
-    if not (turned and of_base) or channel in of_base or is_asked(channel.topic):
-        return line
-    doubt = (
-        f"the base is asked by {of_base[0].topic}: is {channel.topic} what {line.name} was told, "
-        "or what it did?"
-    )
-    return replace(line, doubt="\n".join(filter(None, [line.doubt, doubt])))
-
-
-def _as_angle(of_base: Sequence[Channel], drives: Sequence[Drive], line: Line) -> Line:
-    """A servo's number that repeats a base's steering angle in another unit, as that angle."""
-    own = line.channel
-    served = any(one.quantity == "position" and one.name == line.name for one in drives)
-    if not served or own in of_base or not own.msgtype.startswith("std_msgs/"):
-        return line
-    told = np.concatenate(own.values)
-    for angle in of_base:
-        if angle.quantity != "position" or not all(map(len, (*angle.times, *own.times))):
-            continue
-        parts = zip(angle.times, angle.values, own.times, strict=True)
-        asked = np.concatenate([value_at(since, was, at, "zoh") for since, was, at in parts])
-        if not np.ptp(asked):  # it changes only while the servo is told nothing
-            continue
-        slope, zero = np.polyfit(asked, told, 1)
-        repeated = np.var(told - slope * asked - zero) < _REPEATED * np.var(told)
-        if repeated and np.var(told - asked) > _REPEATED * np.var(told):
-            why = f"{own.topic} is {slope:.4g} times this angle, and {zero:.4g}"
-            return replace(line, channel=angle, grounds=why)
-    return line
 
 
 def _unchanging(open_: OpenDrives, topics: Sequence[list[Channel]]) -> None:

@@ -41,8 +41,8 @@ from sysid_ros.recording.messages import (
     Turns,
     is_asked,
     is_command,
-    is_expanded,
     is_goal,
+    is_played,
     is_reported,
     locate,
     message_type,
@@ -129,7 +129,7 @@ class Channel:
     @property
     def held(self) -> bool:
         """True if a command counts until the next; between a trajectory's points it moves."""
-        return not is_expanded(parse_field(self.field))
+        return not is_played(self.field)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Correlations of actuators' lengths, or of their rates, with commands at several lags."""
+"""What actuators' lengths, or their rates, have in common with commands at several lags."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import mujoco
 import numpy as np
@@ -47,22 +47,57 @@ def correlations(
       (number of actuators, number of commands).
     """
     best: FloatArray = np.zeros((len(actuators), len(commands)))
-    if not positions:
-        return best
+    for lengths, asked in _lagged(model, positions, actuators, commands):
+        best = np.maximum(best, np.abs(_standard(lengths).T @ _standard(asked)))
+    return best
+
+
+def weighted_sum(
+    model: mujoco.MjModel,
+    positions: Mapping[int, Channel],
+    actuator: int,
+    commands: Sequence[Channel],
+) -> tuple[FloatArray, float]:
+    """The sum of earlier commands that an actuator's length, or its rate, follows best.
+
+    Args:
+      model: The compiled model.
+      positions: Measured positions by joint.
+      actuator: The one that follows.
+      commands: The terms of the sum.
+
+    Returns:
+      The weight of each command, (n,), and what share of the motion's power it leaves.
+    """
+    best, least = np.zeros(len(commands)), 1.0
+    for lengths, asked in _lagged(model, positions, [actuator], commands):
+        length, terms = lengths[:, 0] - lengths.mean(), asked - asked.mean(axis=0)
+        weights = np.linalg.lstsq(terms, length)[0]
+        left = float(np.sum((length - terms @ weights) ** 2) / max(np.sum(length**2), 1e-300))
+        if left < least:
+            best, least = weights, left
+    return best, least
+
+
+def _lagged(
+    model: mujoco.MjModel,
+    positions: Mapping[int, Channel],
+    actuators: Sequence[int],
+    commands: Sequence[Channel],
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Lengths of actuators and commands some time before, by lag; nothing where few are known."""
     channels = list(positions.values())
-    parts = [_grid(channels, commands, part) for part in range(len(channels[0].times))]
+    count = len(channels[0].times) if channels else 0
+    parts = [_grid(channels, commands, part) for part in range(count)]
     grids = [(part, grid) for part, grid in enumerate(parts) if len(grid) >= _FEWEST]
     if not grids:
-        return best
+        return
     lengths = np.concatenate(
         [_mean(_lengths(model, positions, actuators, times, part), times) for part, times in grids]
     )
     for lag in _LAGS:
-        asked = np.concatenate(
-            [_mean(_held(commands, times - lag, part), times) for part, times in grids]
-        )
-        best = np.maximum(best, np.abs(_standard(lengths).T @ _standard(asked)))
-    return best
+        asked = [_mean(_held(commands, times - lag, part), times) for part, times in grids]
+        yield lengths, np.concatenate(asked)
 
 
 def decisive(left: float, other: float) -> bool:

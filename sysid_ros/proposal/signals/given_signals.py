@@ -17,11 +17,12 @@ from sysid_ros.engine.elements import SCALAR
 from sysid_ros.errors import ExperimentError, listed
 from sysid_ros.experiment import load_experiment, parse_yaml, without_places
 from sysid_ros.files import read_regular_text
+from sysid_ros.proposal.signals.asked_bases import summed
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.lines import SERVOS, Line
 from sysid_ros.proposal.signals.mapping import Mapping
 from sysid_ros.recording.mapping import SignalKind
-from sysid_ros.recording.messages import parse_field
+from sysid_ros.recording.messages import FieldPath, parse_field, parse_fields
 from sysid_ros.robots import with_servos
 
 _KINDS = tuple(kind.value for kind in SignalKind)
@@ -96,10 +97,10 @@ def _line(
 def _channel(channels: Sequence[Channel], topic: str, field: str) -> Channel:
     """The number that a field names, or the first one of a group of numbers."""
     own = [one for one in channels if one.topic == topic]
-    steps = parse_field(field).steps
-    for one in own:
-        if parse_field(one.field).steps[: len(steps)] == steps:
-            return replace(one, field=field)
+    terms = parse_fields(field)
+    found = [one for term in terms if (one := _first(own, term.path)) is not None]
+    if len(found) == len(terms):
+        return replace(summed(found, [term.weight for term in terms]), field=field)
     topics = sorted({one.topic for one in channels})
     there = [one.field for one in own]
     raise ExperimentError(
@@ -107,6 +108,12 @@ def _channel(channels: Sequence[Channel], topic: str, field: str) -> Channel:
         if own
         else f"signals: the recordings share no numbers of {topic}, only of {listed(topics)}"
     )
+
+
+def _first(channels: Sequence[Channel], path: FieldPath) -> Channel | None:
+    """The first of a topic's numbers that a path leads to."""
+    fields = [parse_field(one.field).steps[: len(path.steps)] for one in channels]
+    return channels[fields.index(path.steps)] if path.steps in fields else None
 
 
 def _joint_at(model: mujoco.MjModel, line: Line) -> str:

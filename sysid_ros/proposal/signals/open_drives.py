@@ -18,7 +18,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import control_range, is_servo, joint_of, n_actuators
 from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.correlations import correlations, decisive
+from sysid_ros.proposal.signals.correlations import correlations, decisive, weighted_sum
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.orders import Order
@@ -36,6 +36,10 @@ class Evidence:
         """Return how well each drive follows each command, as (drives, commands)."""
         actuators = [drive.actuator for drive in drives]
         return correlations(self.model, self.positions, actuators, commands)
+
+    def followed_sum(self, drive: Drive, commands: Sequence[Channel]) -> tuple[FloatArray, float]:
+        """Return the weights with which a drive follows a sum of commands, and what it leaves."""
+        return weighted_sum(self.model, self.positions, drive.actuator, commands)
 
     def followed_by_others(
         self, own: Sequence[Drive], others: Sequence[Drive], commands: Sequence[Channel]

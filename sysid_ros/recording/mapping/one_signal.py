@@ -28,8 +28,7 @@ from sysid_ros.recording.messages import (
     Components,
     headings,
     is_command,
-    is_expanded,
-    parse_field,
+    is_played,
     played,
     unit_quaternions,
 )
@@ -87,7 +86,7 @@ def map_signal(
     """
     where = f"{signal.kind.value} {signal.name!r} ({signal.topic}, {signal.field})"
     control = signal.kind is SignalKind.ACTUATOR
-    if control and len(numbers.paths) > 1:
+    if control and len(numbers.paths) > 1 and not numbers.weights:
         raise DataError(
             f"{where} is {len(numbers.paths)} numbers, {numbers.paths[0]} and so on; an actuator "
             "takes one"
@@ -98,6 +97,8 @@ def map_signal(
     times, raw, repeats = _as_read(signal, times, raw)
     if numbers.heading:
         raw, numbers = headings(unit_quaternions(raw, where)), Components(numbers.paths[:1])
+    elif numbers.weights:
+        raw, numbers = raw @ np.array([numbers.weights]).T, Components(numbers.paths[:1])
     # from the recording's own beginning on
     raw, turns, turn = (raw, 0, TURN) if straight else _without_turns(signal, raw)
     kept = Range(used.start - _STILL_FELT, used.end) if control else used
@@ -203,7 +204,7 @@ def _is_angle(signal: SignalRequest) -> bool:
 def _is_held(signal: SignalRequest, msgtype: str) -> bool:
     if signal.interpolation is not None:
         return signal.interpolation is Interpolation.HOLD
-    if is_expanded(parse_field(signal.field)):
+    if is_played(signal.field):
         return False
     return signal.kind is SignalKind.ACTUATOR and is_command(msgtype, signal.field, signal.topic)
 

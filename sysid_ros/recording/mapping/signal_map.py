@@ -44,7 +44,7 @@ from sysid_ros.recording.messages import (
     Components,
     FieldPath,
     TopicColumns,
-    components_of,
+    numbers_of,
     parse_field,
 )
 from sysid_ros.time_intervals import Intervals, length, union, within
@@ -216,7 +216,7 @@ def _mapped(
 def _numbers(recording: TopicTypes, signal: SignalRequest) -> Components:
     """The numbers that a signal's field stands for."""
     msgtype = recording.topic(signal.topic).msgtype
-    return components_of(parse_field(signal.field), msgtype, recording.types(signal.topic))
+    return numbers_of(signal.field, msgtype, recording.types(signal.topic))
 
 
 def _masks(settings: MappingRequest) -> list[MaskRequest]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from sysid_ros.recording.messages.components import (
     HEADING,
     Components,
-    components_of,
     headings,
     unit_quaternions,
 )
@@ -39,3 +38,4 @@ from sysid_ros.recording.messages.owners import Owner, Turns
 from sysid_ros.recording.messages.stored_message import Clock, Definition, RawMessage, ros2_type
 from sysid_ros.recording.messages.topic_columns import TimeCount, TopicColumns, TopicDecoder
 from sysid_ros.recording.messages.trajectories import TrajectoryReader, is_expanded, is_goal, played
+from sysid_ros.recording.messages.weighted_fields import is_played, numbers_of, parse_fields

@@ -41,6 +41,7 @@ class Components:
     paths: tuple[FieldPath, ...]  # one path for each, in MuJoCo's order
     quaternions: tuple[int, ...] = ()  # where among them the w of each quaternion stands
     heading: bool = False  # whether they are a quaternion of which the heading alone counts
+    weights: tuple[float, ...] = ()  # of each in a sum, which alone counts; empty: no sum
 
     def with_z_up(self, where: str) -> FloatArray:
         """The sign of each number, (k,), in axes turned by half a turn about x.

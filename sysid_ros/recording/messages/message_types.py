@@ -133,7 +133,7 @@ def reports_command(msgtype: str, field: str) -> bool:
     States are published at instants of their own, so that they show samples of it.
     """
     row = message_type(msgtype)
-    parts = re.sub(r"\[[^\]]*\]", "", field).split(".")
+    parts = re.split(r"[\s.*+-]+", re.sub(r"\[[^\]]*\]", "", field))  # also of sums
     return row.measured and any(
         part.startswith(row.commanded_fields) or (row.commanded_fields and _asks(part))
         for part in parts

@@ -18,6 +18,7 @@ from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of
 from sysid_ros.proposal.signals.mapping import map_channels, map_robot
 from sysid_ros.proposal.signals.orders import Order
+from sysid_ros.recording.messages import parse_fields
 
 TIMES = 1e9 + np.arange(0.0, 20.0, 0.01)
 DRONE = """<mujoco><worldbody><body name="drone"><freejoint/><geom size=".1" mass="1"/>
@@ -661,7 +662,7 @@ def test_speeds_of_a_base_are_the_inputs_of_tendons_that_follow_them() -> None:
 
 
 def test_steering_angles_and_speeds_of_a_car_are_those_of_servos_that_follow_them() -> None:
-    """Both steered wheels turn about as the angle says; a driven wheel takes no speed."""
+    """Both steered wheels turn about as the angle says; a driven wheel as the speed."""
     hinges = "".join(f'<body><joint name="{j}"/><geom size=".1" mass="1"/></body>' for j in "lrw")
     car = mujoco.MjModel.from_xml_string(f"""<mujoco><worldbody>{hinges}</worldbody>
         <tendon><fixed name="axle"><joint joint="w" coef=".3"/></fixed></tendon>
@@ -681,6 +682,7 @@ def test_steering_angles_and_speeds_of_a_car_are_those_of_servos_that_follow_the
         "left": "drive.steering_angle",
         "right": "drive.steering_angle",
         "drive": "drive.speed",
+        "wheel": "3.33 * drive.speed",
     }
 
 
@@ -712,17 +714,74 @@ def test_an_angle_that_changes_only_when_a_servo_is_told_nothing_is_not_compared
     assert line.channel.field == "data"
 
 
-def test_a_wheel_takes_no_speed_of_its_base_that_drives_straight_on() -> None:
-    """Which it follows as decisively, in other units."""
-    hinges = "".join(f'<body><joint name="j{i}"/><geom size=".1" mass="1"/></body>' for i in "01")
-    drives = "".join(f'<velocity name="w{i}" joint="j{i}" kv="1"/>' for i in "01")
-    wheels = mujoco.MjModel.from_xml_string(
-        f"<mujoco><worldbody>{hinges}</worldbody><actuator>{drives}</actuator></mujoco>"
+WEIGHTS = np.array([[10.0, 10.0], [-2.0, 2.0]])  # of forward and turning speed, by wheel
+
+
+@pytest.mark.parametrize("turning", [1.0, 3.0])
+def test_wheels_are_told_sums_of_the_speeds_of_their_base(turning: float) -> None:
+    """With a mark, as weights are as they turned."""
+    wheels = driven(["l", "r"], '<velocity name="{0}_motor" joint="{0}" kv="1"/>')
+    speeds = motions(2) * [1.0, turning]
+    moved = late(np.cumsum(speeds @ WEIGHTS, axis=0) * 0.01)
+    lines = assigned(wheels, moved, twist(speeds)).lines
+    assert [line.name for line in lines] == ["l_motor", "r_motor"]
+    for line, weights in zip(lines, WEIGHTS.T, strict=True):
+        forward, turn = parse_fields(line.channel.field)
+        told = {str(one.path): one.weight for one in (forward, turn)}
+        expected = dict(zip(("twist.linear.x", "twist.angular.z"), weights, strict=True))
+        assert told == pytest.approx(expected, rel=0.05)
+        np.testing.assert_allclose(line.channel.values[0], speeds @ list(told.values()))
+        assert "is this what /cmd_vel asks of" in line.doubt
+
+
+@pytest.mark.parametrize(("held_back", "exact"), [(0.8, True), (0.3, False)])
+def test_weights_are_the_models_where_its_wheels_roll_as_they_did(
+    held_back: float, exact: bool
+) -> None:
+    """Friction that a servo does not overcome makes a wheel turn less than it is asked to."""
+    places = zip(("l", "r"), (0.2, -0.2), strict=True)
+    wheels = "".join(
+        f'<body pos="0 {y} 0"><joint name="{j}" axis="0 1 0"/><geom size=".1" mass="1"/></body>'
+        for j, y in places
     )
-    speeds = motions(2) * [1.0, 0.1]
-    moved = late(np.cumsum(speeds @ np.array([[10.0, 10.0], [-2.0, 2.0]]), axis=0) * 0.01)
-    found = assigned(wheels, moved, twist(speeds))
-    assert not found.lines and not found.possible
+    drives = "".join(f'<velocity name="{j}_motor" joint="{j}" kv="1"/>' for j in "lr")
+    model = mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody>{wheels}</worldbody><actuator>{drives}</actuator></mujoco>"
+    )
+    speeds = motions(2) * [1.0, 3.0]
+    moved = late(np.cumsum(held_back * speeds @ WEIGHTS, axis=0) * 0.01)
+    told = [line.channel.field for line in assigned(model, moved, twist(speeds)).lines]
+    expected = [f"10 * twist.linear.x {sign} 2 * twist.angular.z" for sign in "-+"]
+    assert (told == expected) == exact and len(told) == 2
+
+
+def test_a_wheel_that_slips_or_is_asked_by_two_topics_is_told_no_sum() -> None:
+    wheels = driven(["l"], '<velocity name="{0}_motor" joint="{0}" kv="1"/>')
+    speeds = motions(2)
+    moved = late(np.cumsum(speeds @ WEIGHTS[:, :1], axis=0) * 0.01)
+    slipping = moved + late(np.cumsum(9.0 * motions(1, 5), axis=0) * 0.01)
+    assert not assigned(wheels, slipping, twist(speeds)).lines
+    muxed = [replace(one, topic="/nav/cmd_vel") for one in twist(speeds)]
+    assert not assigned(wheels, moved, [*twist(speeds), *muxed]).lines
+
+
+def test_a_base_without_actuators_gets_velocity_servos_of_its_wheels() -> None:
+    spec = mujoco.MjSpec.from_string("""<mujoco><worldbody>
+        <body><joint name="l"/><geom size=".1" mass="1"/></body>
+        <body><joint name="r"/><geom size=".1" mass="1"/></body></worldbody></mujoco>""")
+    speeds = motions(2)
+    moved = late(np.cumsum(speeds @ WEIGHTS, axis=0) * 0.01)
+    states = [
+        Channel("/joint_states", "sensor_msgs/msg/JointState", f"position[{name}]", name,
+                "position", k, False, (TIMES,), (values,))
+        for k, (name, values) in enumerate(zip("lr", moved.T, strict=True))
+    ]  # fmt: skip
+    served, mapping = map_robot(spec, [*states, *twist(speeds)])
+    assert [(one.kind, one.name) for one in mapping.lines if one.input] == [
+        ("velocity_servo", "l"),
+        ("velocity_servo", "r"),
+    ]
+    assert len(served.actuators) == 2
 
 
 @pytest.mark.parametrize("torque", ["feedforward_torque", "ff"])

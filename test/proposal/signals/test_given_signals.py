@@ -67,6 +67,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+def wrong_spec(folder: Path) -> mujoco.MjSpec:
+    return mujoco.MjSpec.from_file(str(folder / "arm.xml"))
+
+
 def proposal(folder: Path, signals: Path | None = None) -> Proposal:
     given = (folder / "arm.xml", [folder / "bag"], folder / "experiment.yaml")
     return propose(*given, signals=signals)
@@ -103,6 +107,17 @@ def test_what_the_recordings_lack_is_named(
     file.write_text(yaml.safe_dump(tree))
     with pytest.raises(ExperimentError, match=message):
         proposal(folder, file)
+
+
+def test_a_sum_that_somebody_wrote_is_read(folder: Path) -> None:
+    spec, first = wrong_spec(folder), recorded_signals(wrong_spec(folder), [folder / "bag"], ())
+    entries = [line.values for line in first.mapping.signals]
+    summed = [{**one, "field": f"3 * {one['field']} - 2 * {one['field']}"} for one in entries]
+    again = recorded_signals(spec, [folder / "bag"], (), signals=summed)
+    pairs = zip(first.mapping.signals, again.mapping.signals, strict=True)
+    for own, other in pairs:
+        np.testing.assert_allclose(other.channel.values[0], own.channel.values[0])
+        assert other.values["field"].startswith("3 * ")
 
 
 def test_a_file_without_signals_is_refused(folder: Path, tmp_path: Path) -> None:

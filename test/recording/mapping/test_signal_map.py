@@ -482,6 +482,19 @@ def test_commands_hold_and_measurements_are_linear(arm, write_bag, signal, held)
     assert (result.controls + result.measured)[0].held is held
 
 
+def test_a_weighted_sum_of_a_messages_numbers_is_one_signal(arm, write_bag) -> None:
+    path = write_bag(arm)
+    both = "2 * position[shoulder] - 0.5 * position[elbow]"
+    wheel = replace(COMMAND, field="3 * data[0] + data[1]", scale=10.0, offset=1.0)
+    result = mapped(path, wheel, SHOULDER, ELBOW, replace(SHOULDER, name="both", field=both))
+    shoulder, elbow, summed = (one.values for one in result.measured)
+    np.testing.assert_allclose(summed, 2.0 * shoulder - 0.5 * elbow, atol=1e-12)
+    (plain,) = mapped(path, replace(COMMAND, field="data[0]"), SHOULDER).controls
+    np.testing.assert_allclose(result.controls[0].values, 30.0 * plain.values + 11.0)
+    assert result.controls[0].held
+    assert "has only 2 elements" in refused(path, replace(COMMAND, field="data[0] + data[2]"))
+
+
 def test_what_is_absent_is_named_with_what_is_there(arm, write_bag) -> None:
     path = write_bag(arm)
     message = refused(path, replace(SHOULDER, topic="/joint_state"), error=BagError)
