@@ -44,6 +44,8 @@ PERIOD = 0.01  # s
 # Nothing that a busy machine holds up is a fault, where a test is not about that.
 PATIENT = {"timeout": "60.0", "following.delay": "60.0"}
 _REMINDER = 0.02  # s
+# Answers of an excite that has not heard yet of this robot's subscription, or of its node.
+_UNKNOWN = ("nobody subscribes to /command", "has not told yet")
 
 
 class Robot:
@@ -136,7 +138,7 @@ class Robot:
 
         def known() -> bool:
             answers.append(self.client.call(SetBool, "/excite/arm", SetBool.Request(data=data)))
-            return "has not told yet" not in answers[-1].message
+            return not any(words in answers[-1].message for words in _UNKNOWN)
 
         self.client.wait_until(known)
         return answers[-1]

@@ -16,7 +16,9 @@ from patience import PATIENCE
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rosgraph_msgs.msg import Clock
 
 _REST = 0.05  # s
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -84,6 +86,17 @@ class RosClient:
         response = self.result(client.call_async(request or service_type.Request()))
         self._answered[name] = time.monotonic()
         return response
+
+    def tell_time(self, clock: Publisher, instant_ns: int, heard: Callable[[], Any]) -> None:
+        """Publish a simulation's time until it was heard: nodes take ``/clock`` as best effort."""
+        message = Clock()
+        message.clock.sec, message.clock.nanosec = divmod(instant_ns, 10**9)
+
+        def told() -> Any:
+            clock.publish(message)
+            return heard()
+
+        self.wait_until(told)
 
     def collect(self, message_type: Any, topic: str, qos: Any = 1000) -> list[Any]:
         """A list that grows with the messages of a topic."""

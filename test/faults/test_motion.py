@@ -295,8 +295,10 @@ def test_nobody_on_the_topic_refuses_the_start(running):
     motion.client.node.destroy_subscription(
         next(s for s in motion.client.node.subscriptions if s.topic_name == "/command")
     )
+    arm = SetBool.Request(data=True)
+    begins = "nobody subscribes to /command"
     motion.client.wait_until(
-        lambda: motion.robot.arm().message.startswith("nobody subscribes to /command")
+        lambda: motion.client.call(SetBool, "/excite/arm", arm).message.startswith(begins)
     )
 
 

@@ -23,10 +23,7 @@ def watched(client: RosClient) -> tuple[ClockWatch, Callable[[int], None]]:
     client.wait_until(lambda: clock.get_subscription_count() == 1)
 
     def tell(instant: int) -> None:
-        message = Clock()
-        message.clock.sec, message.clock.nanosec = divmod(instant, 10**9)
-        clock.publish(message)
-        client.wait_until(lambda: node.get_clock().now().nanoseconds == instant)
+        client.tell_time(clock, instant, lambda: node.get_clock().now().nanoseconds == instant)
 
     return watch, tell
 
@@ -57,10 +54,8 @@ def test_two_simulations_at_once_are_named(client: RosClient):
     first, second = (node.create_publisher(Clock, "/clock", 10) for _ in range(2))
 
     def jumped(seconds: int) -> str:
-        message = Clock()
-        message.clock.sec = seconds
-        first.publish(message)
-        client.wait_until(lambda: node.get_clock().now().nanoseconds == seconds * 10**9)
+        told = seconds * 10**9
+        client.tell_time(first, told, lambda: node.get_clock().now().nanoseconds == told)
         return watch.look()
 
     client.wait_until(lambda: first.get_subscription_count() == 1)

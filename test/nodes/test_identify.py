@@ -34,7 +34,7 @@ from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 from sysid_ros.nodes.fit_server import READING, REPLACE_SEQUENCES, failed_result
 from sysid_ros.nodes.identify import identification
 from sysid_ros.nodes.identify import node as identify_node
-from sysid_ros.nodes.identify.identification import Identification, PeerError
+from sysid_ros.nodes.identify.identification import Identification, PeerError, PeerGoneError
 from sysid_ros.nodes.identify.recorded_motion import RecordedMotion, refuse_unfit
 from sysid_ros.recording.bags import open_recording, read_columns
 from sysid_ros.recording.messages import parse_field
@@ -191,15 +191,69 @@ def test_a_fit_server_in_the_place_of_the_one_that_has_the_goal_is_not_waited_fo
     node.close()
 
 
+def with_peers(
+    node: Identification, monkeypatch: pytest.MonkeyPatch, gone: str = ""
+) -> Identification:
+    """A node whose services are there, but for one."""
+    for name in ("arm", "start", "stop"):
+        peer = SimpleNamespace(service_name=name, service_is_ready=lambda name=name: name != gone)
+        monkeypatch.setattr(node, f"_{name}", peer)
+    return node
+
+
+@pytest.mark.parametrize("gone", ["arm", "stop"])
+@pytest.mark.parametrize("state", ["running", "ready"])
+def test_a_motion_is_not_awaited_where_a_node_has_gone_that_it_takes(
+    client: RosClient, monkeypatch: pytest.MonkeyPatch, gone: str, state: str
+):
+    """It was waited for without end, or came and was recorded by nobody."""
+    node = with_peers(identifying(client), monkeypatch, gone)
+    node._motion = state
+    turns = iter(range(3))
+    monkeypatch.setattr(node, "_spin", lambda seconds: next(turns))
+    with pytest.raises(PeerGoneError, match=f"the service {gone} has gone"):
+        node._record_motion()
+    monkeypatch.setattr(node, "_wait_for_arming", lambda: None)
+    monkeypatch.setattr(node, "_start_recording", lambda: None)
+    node._motion = "running"
+    with pytest.raises(PeerGoneError, match=f"the service {gone} has gone"):
+        node._record_motion()
+    node.close()
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_a_motion_of_somebody_else_is_not_called_off(
+    client: RosClient, monkeypatch: pytest.MonkeyPatch, is_own: bool
+):
+    """As where a second ``identify`` is refused, or interrupted, beside one that records."""
+    node = with_peers(identifying(client), monkeypatch)
+    calls: list[str] = []
+    monkeypatch.setattr(node, "_call", lambda service, *_: calls.append(service.service_name))
+    states = iter(["done", "running"] if is_own else ["running"])
+
+    def spin(seconds: float) -> None:
+        """The last state is heard together with the interrupt."""
+        node._motion = next(states)
+        if node._motion == "running":
+            raise StopRequestedError
+
+    node._motion = "running"
+    monkeypatch.setattr(node, "_spin", spin)
+    with pytest.raises(StopRequestedError):
+        node._wait_for_arming()
+    node.call_off()
+    assert calls == (["arm"] if is_own else [])
+    node.close()
+
+
 def test_an_excite_that_begins_anew_in_mid_motion_is_not_waited_for(
     client: RosClient, monkeypatch: pytest.MonkeyPatch
 ):
-    node = identifying(client)
+    node = with_peers(identifying(client), monkeypatch)
     states = iter(["running", "waiting", "ready"])
     monkeypatch.setattr(node, "_spin", lambda seconds: setattr(node, "_motion", next(states)))
     monkeypatch.setattr(node, "_wait_for_arming", lambda: None)
     monkeypatch.setattr(node, "_start_recording", lambda: None)
-    monkeypatch.setattr(node, "_arm", SimpleNamespace(service_is_ready=lambda: True))
     with pytest.raises(PeerError, match="begun anew while the robot was moving"):
         node._record_motion()
     node.close()
@@ -208,7 +262,7 @@ def test_an_excite_that_begins_anew_in_mid_motion_is_not_waited_for(
 def test_a_motion_that_began_before_is_waited_for_and_not_recorded(
     client: RosClient, monkeypatch: pytest.MonkeyPatch
 ):
-    node = Identification(context=client.node.context)
+    node = with_peers(identifying(client), monkeypatch)
     seen: list[str] = []
     states = iter(["running", "done", "ready", "running"])
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import time
 from pathlib import Path
@@ -189,10 +190,9 @@ def test_simulated_time_dates_everything_in_the_bag(
     client.wait_until(lambda: listening(publisher) and listening(clock))
     assert client.call(Start, "/recorder/start").success
     for second in (50, 60, 70):
-        message = Clock()
-        message.clock.sec = second
-        clock.publish(message)
-        client.wait_until(lambda second=second: time_of(diagnostics) == second)
+        client.tell_time(
+            clock, second * 10**9, lambda second=second: time_of(diagnostics) == second
+        )
         publisher.publish(Float64MultiArray(data=[1.0]))
         client.wait_until(
             lambda second=second: received(diagnostics, "/command") == second // 10 - 4
@@ -205,7 +205,8 @@ def test_simulated_time_dates_everything_in_the_bag(
     # What was published between two messages of /clock is told apart by the computers' time. The
     # first /clock may come before the recorder knows of any time, and is then left out.
     published = sorted(messages, key=lambda m: m.publish_ns or 0)
-    assert [m.topic for m in published[-4:]] == ["/clock", "/command", "/clock", "/command"]
+    in_turn = [topic for topic, _ in itertools.groupby(m.topic for m in published)]
+    assert in_turn[-4:] == ["/clock", "/command", "/clock", "/command"]
     assert all(began < (m.publish_ns or 0) < time.time_ns() for m in messages)
 
 

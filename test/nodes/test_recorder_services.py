@@ -85,10 +85,7 @@ def test_snapshot_writes_the_recent_past(nodes: ChildProcesses, client: RosClien
     client.wait_until(lambda: listening(publisher) and listening(clock))
 
     def goes_on_to(second: int) -> None:
-        message = Clock()
-        message.clock.sec = second
-        clock.publish(message)
-        client.wait_until(lambda: time_of(diagnostics) == second)
+        client.tell_time(clock, second * 10**9, lambda: time_of(diagnostics) == second)
 
     goes_on_to(10)
     refused = client.call(Start, "/recorder/start")
@@ -218,10 +215,9 @@ def test_recording_waits_for_simulated_time_and_survives_its_jump(
     seen = len(diagnostics)
     client.wait_until(lambda: len(diagnostics) > seen + 1)  # it has been looked at since
     for count, second in enumerate((50, 10), 1):
-        message = Clock()
-        message.clock.sec = second
-        clock.publish(message)
-        client.wait_until(lambda second=second: time_of(diagnostics) == second)
+        client.tell_time(
+            clock, second * 10**9, lambda second=second: time_of(diagnostics) == second
+        )
         publisher.publish(joint_state(second))
         client.wait_until(lambda count=count: received(diagnostics) == count)
     client.wait_until(lambda: own_values().get("clock jumps") == "1")

@@ -97,28 +97,26 @@ def test_simulated_time_that_jumps_does_not_end_the_recording(
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
     client.wait_until(lambda: listening(publisher) and listening(clock))
 
-    def tell(seconds: float) -> None:
-        message = ClockMessage()
-        message.clock.sec, message.clock.nanosec = divmod(round(1e9 * seconds), 10**9)
-        clock.publish(message)
-
-    def looked_at(time: float, count: int) -> None:
-        client.wait_until(
-            lambda: time_of(diagnostics) == pytest.approx(time) and received(diagnostics) == count
+    def tell(seconds: float, count: int) -> None:
+        """Until a status of that time counts so many messages."""
+        client.tell_time(
+            clock,
+            round(1e9 * seconds),
+            lambda: (
+                time_of(diagnostics) == pytest.approx(seconds) and received(diagnostics) == count
+            ),
         )
 
-    tell(10.0)
-    looked_at(10.0, 0)
+    tell(10.0, 0)
     bag = client.call(Start, "/recorder/start").bag_path
     now = 10.0
     for number in range(20):
         now += jump if number == 10 else 0.1
-        tell(now)
         if number in (0, 9, 10):  # otherwise a message may come before its time
-            looked_at(now, number)
+            tell(now, number)
         publisher.publish(JointState(name=["elbow"], position=[float(number)]))
         if number in (0, 9, 10):
-            looked_at(now, number + 1)
+            tell(now, number + 1)
     arrived(publisher)
     assert client.call(Stop, "/recorder/stop").success
     with open_recording(bag) as recording:

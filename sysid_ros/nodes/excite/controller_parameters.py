@@ -34,8 +34,8 @@ _PATIENCE = 2.0  # s for which a service that is not there yet, or an answer, is
 class ControllerParameters:
     """Asks the nodes that hear commands, as long as nothing moves.
 
-    No motion begins before somebody who hears them told, or has no such service. Who joins them
-    later, such as a recorder, is not waited for.
+    No motion begins before all who hear them at a look told, or have no such service, and one of
+    those is still there. Who joins them later, such as a recorder, is not waited for.
     """
 
     def __init__(self, node: Node, settings: ExcitationSettings) -> None:
@@ -43,25 +43,30 @@ class ControllerParameters:
         self._node = node
         self._settings = settings
         self._asked: dict[str, _Asked] = {}  # by the name of the node
-        self._is_anew = True  # the last look found others than the one before
+        self._told: set[str] = set()  # names, of those who were there when all had told
         self._heard = math.inf  # time.monotonic() since which somebody hears commands
-        self._is_known = False  # those who heard them at some look have told
 
     @property
     def settled(self) -> bool:
-        """True if those who were found at two looks in a row have told, or nobody hears."""
-        return self._all_told and (self._is_known or math.isinf(self._heard))
-
-    @property
-    def _all_told(self) -> bool:
-        return not self._is_anew and not any(asked.is_awaited for asked in self._asked.values())
+        """True if all who hear commands have told, or nobody hears."""
+        return not self._awaited and (self._is_known or math.isinf(self._heard))
 
     @property
     def is_expected(self) -> bool:
         """True if somebody who was found just now may tell soon."""
-        return not self._is_known or any(
-            asked.is_awaited and not asked.is_silent for asked in self._asked.values()
-        )
+        return not self._is_known or any(not asked.is_silent for asked in self._awaited.values())
+
+    @property
+    def _awaited(self) -> dict[str, _Asked]:
+        return {name: asked for name, asked in self._asked.items() if asked.is_awaited}
+
+    @property
+    def _is_known(self) -> bool:
+        """True if it is known what those who hear commands make of them."""
+        # Not every program that hears commands has a name, and a name comes later than its owner.
+        if not self._asked:
+            return time.monotonic() - self._heard > _PATIENCE
+        return bool(self._told) and not math.isinf(self._heard)
 
     def silent(self) -> str:
         """Name somebody who was asked some time ago and has not told; or nothing."""
@@ -69,22 +74,17 @@ class ControllerParameters:
 
     def look(self, names: Collection[str], heard: bool) -> None:
         """Ask the nodes of these names, which may lack some, where commands are ``heard``."""
-        gone, new = self._asked.keys() - set(names), set(names) - self._asked.keys()
-        self._is_anew, kept = bool(gone or new), self._asked.keys() & set(names)
-        for name in gone:
+        here = set(names)
+        for name in self._asked.keys() - here:
             self._node.destroy_client(self._asked.pop(name).client)
-        for name in new:
+        for name in here - self._asked.keys():
             self._asked[name] = _Asked(
                 self._node.create_client(GetParameters, f"{name}/get_parameters")
             )
         for asked in self._asked.values():
             asked.ask()
-        now = time.monotonic()
-        self._heard = min(self._heard, now) if heard else math.inf
-        # Not every program that hears commands has a name, and a name comes later than its owner.
-        found = bool(self._asked) or now - self._heard > _PATIENCE
-        known = self._is_known and (bool(kept) or not names)
-        self._is_known = heard and (known or (found and self._all_told))
+        self._heard = min(self._heard, time.monotonic()) if heard else math.inf
+        self._told = self._told & here if self._awaited else here
 
     def problem(self) -> str:
         """Return the reason why no command must go to them, by what they told; empty if one may."""
@@ -93,9 +93,9 @@ class ControllerParameters:
             if found := misunderstanding(asked.told or {}, self._settings):
                 return f"controller {name} {found}"
         if not self._is_known:
-            who = next((name for name, asked in self._asked.items() if asked.is_awaited), "")
+            who = next(iter(self._awaited), "somebody")
             return (
-                f"{who or 'somebody'}, who hears commands, has not told yet what its parameters "
+                f"{who}, who hears commands, has not told yet what its parameters "
                 "are; try again in some seconds"
             )
         return ""

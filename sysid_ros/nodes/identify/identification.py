@@ -108,7 +108,8 @@ class Identification(Node):
         self._spinner = SingleThreadedExecutor(context=self.context)
         self._spinner.add_node(self)
         self._recording = False
-        self._asked_to_move = False  # by this node, and no end of it heard
+        # By this node, or a person whom it asked to, and no end of it heard.
+        self._asked_to_move = False
         self._goal: Future[Any] | None = None  # sent, its result not heard
 
     @property
@@ -192,9 +193,9 @@ class Identification(Node):
             self._wait_for_arming()
             self._start_recording()
         while not self._motion.startswith(("done", "stopped")):
-            self._spin(_TURN)
-            if not self._arm.service_is_ready() or self._motion in ("waiting", "ready"):
-                raise PeerError("excite has gone or begun anew while the robot was moving")
+            self._turn_with_peers()
+            if self._motion in ("waiting", "ready"):
+                raise PeerError("excite has begun anew while the robot was moving")
         if self._motion != "done":
             raise PeerError(f"the motion {self._motion}")
         return self._stop_recording()
@@ -251,7 +252,7 @@ class Identification(Node):
     def call_off(self) -> None:
         """Stop what this node has started and not ended, as far as the other nodes are there."""
         self._is_to_end = lambda: False  # these calls are the end
-        moves = self._asked_to_move or self._motion == "running"
+        moves = self._asked_to_move and self._motion in ("", "running")
         if moves and self._arm.service_is_ready():
             self._try(lambda: self._call(self._arm, SetBool.Request(data=False), _LAST_TIMEOUT))
         if self._recording and self._stop.service_is_ready():
@@ -304,13 +305,25 @@ class Identification(Node):
                 "the robot moves already, which is not recorded: wait until it has ended"
             )
         while self._motion == "running":
-            self._spin(_TURN)
+            self._turn_with_peers()
+        self._asked_to_move = True
         log_of(self).warning(
             "the robot will move once you arm it: "
             f"ros2 service call {service} std_srvs/srv/SetBool '{{data: true}}'"
         )
         while self._motion != "running":
-            self._spin(_TURN)
+            self._turn_with_peers()
+
+    def _turn_with_peers(self) -> None:
+        """Wait a moment while a motion is awaited or recorded.
+
+        Raises:
+          PeerGoneError: It would be in vain.
+        """
+        self._spin(_TURN)
+        for peer in (self._arm, self._stop):
+            if not peer.service_is_ready():
+                raise PeerGoneError(f"the service {peer.service_name} has gone")
 
     def _on_motion(self, message: String) -> None:
         self._motion = message.data
