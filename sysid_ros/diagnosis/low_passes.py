@@ -48,19 +48,28 @@ def low_pass_findings(
       test: The test of the same; none where no servo can be tested.
       topic_of: The topic of a signal by its label.
     """
-    topics: dict[str, dict[str, float]] = {}
+    topics: dict[str, list[int]] = {}
+    smoothed: dict[str, float] = {}
     for servo in test.servos if test else ():
-        if test is not None and _may_be_smoothed(recorded, servo):
-            label = recorded.commands[servo]
-            topics.setdefault(topic_of(label), {})[label] = _constant(recorded, test, servo)
-    smoothed = {
-        label: constant
-        for own in topics.values()
-        if np.mean([constant > 0.0 for constant in own.values()]) >= _SHARE
-        for label, constant in own.items()
-        if constant > 0.0
-    }
+        if _may_be_smoothed(recorded, servo):
+            topics.setdefault(topic_of(recorded.commands[servo]), []).append(servo)
+    for servos in topics.values() if test else ():
+        smoothed |= _of_topic(recorded, test, servos)
     return [_finding(smoothed)] if smoothed else []
+
+
+def _of_topic(recorded: Recorded, test: Tracking, servos: Sequence[int]) -> dict[str, float]:
+    """The time constants [s] of those of a topic's servos that are smoothed, by command.
+
+    None once so many are not that the driver is not what smooths the others.
+    """
+    found: dict[str, float] = {}
+    for tried, servo in enumerate(servos, 1):
+        if constant := _constant(recorded, test, servo):
+            found[recorded.commands[servo]] = constant
+        if tried - len(found) > (1.0 - _SHARE) * len(servos):
+            return {}
+    return found
 
 
 def _may_be_smoothed(recorded: Recorded, servo: int) -> bool:

@@ -32,6 +32,7 @@ _LAGS = (0.0, 0.01, 0.02, 0.035, 0.055, 0.1, 0.2)  # s
 _BETTER = 0.25  # of the power left of a servo's own command, that another's may leave
 _LEFT = 0.1  # of a command's power, that another joint's position may leave
 _FEW, _AT_A_GLANCE = 150, 0.2  # instants by which most are dismissed, and what it may leave there
+_GLANCED = 0.5  # of the power left without it, that a reversed joint may leave at these
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
 _NOTHING = 1e-6  # of the commands' power, of which nothing is asked
 
@@ -210,9 +211,10 @@ def _reversed_joint(recorded: Recorded, test: Tracking) -> Explanation | None:
     servos = [servo for servo in test.servos if len(recorded.arms(servo)) == 1]
     if np.any(model.jnt_type == FREE) or not np.any(model.opt.gravity):
         return None  # what stands on a floor is pushed by that
-    hanging = Tracking.of(under_gravity(recorded, -model.opt.gravity))
+    few = Tracking(recorded, test.servos, test.data.thinned(_FEW))
     bodies = {servo: int(model.jnt_bodyid[recorded.joint_of(servo)]) for servo in servos}
-    found, alone = [], {servo: test.misfit((servo,)) for servo in servos}
+    found = []
+    alone, glanced = ({servo: one.misfit((servo,)) for servo in servos} for one in (test, few))
     for servo in servos:
         carried = [other for other in servos if bodies[servo] in bodies_above(model, bodies[other])]
         borne = [other for other in servos if bodies[other] in bodies_above(model, bodies[servo])]
@@ -224,9 +226,13 @@ def _reversed_joint(recorded: Recorded, test: Tracking) -> Explanation | None:
         change = Change(
             FindingKind.SIGN, scale=dict.fromkeys((*measured, recorded.commands[servo]), -1.0)
         )
+        at_a_glance = mean_misfit([glanced[other] for other in chain])
+        if few.misfit(chain, change).ratio(at_a_glance) > _GLANCED:
+            continue
         after = test.misfit(chain, change)
         if not decisive(after, before):
             continue
+        hanging = Tracking.of(under_gravity(recorded, -model.opt.gravity))
         mounted = (
             hanging is not None and _BETTER * hanging.misfit(chain).share ** 2 < after.share**2
         )

@@ -15,7 +15,9 @@ import pytest
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import load_dataset
-from sysid_ros.diagnosis import FindingKind, drive_parts
+from sysid_ros.diagnosis import FindingKind, drive_parts, low_passes
+from sysid_ros.diagnosis.evidence import Recorded
+from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.experiment import Experiment, parse_experiment, with_overrides
 from sysid_ros.judgement.outcome import Judgement
 from sysid_ros.pipeline import run_experiment
@@ -100,22 +102,35 @@ def test_a_servo_s_own_lag_is_no_low_pass(
 
 
 @pytest.mark.parametrize(
-    ("true", "model", "constant"),
+    ("true", "model", "constant", "asked"),
     [
-        (arm(0.04), arm(), 0.04),
-        (arm(0.05), arm(mass=1.4), 0.05),
-        (arm(), arm(), 0.0),
-        (arm(), arm(mass=1.4), 0.0),
-        (arm(0.04), arm(0.03), 0.0),  # the model has one, whose constant a parameter finds
+        (arm(0.04), arm(), 0.04, 2),
+        (arm(0.05), arm(mass=1.4), 0.05, 2),
+        (arm(), arm(), 0.0, 1),  # the other alone would be no driver's
+        (arm(), arm(mass=1.4), 0.0, 1),
+        (arm(0.04), arm(0.03), 0.0, 0),  # the model has one, whose constant a parameter finds
     ],
 )
 def test_a_low_pass_is_told_with_its_time_constant(
-    tmp_path: Path, true: str, model: str, constant: float
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    true: str,
+    model: str,
+    constant: float,
+    asked: int,
 ) -> None:
+    servos, right = list[int](), low_passes._constant
+
+    def counted(recorded: Recorded, test: Tracking, servo: int) -> float:
+        servos.append(servo)
+        return right(recorded, test, servo)
+
+    monkeypatch.setattr(low_passes, "_constant", counted)
     experiment = recorded(tmp_path, true, model)
     found = drive_parts(experiment, load_dataset(experiment, None))
     told = [(FindingKind.SMOOTHED, ("lift", "bend"))] if constant else []
     assert [(one.kind, one.signals) for one in found] == told
+    assert len(servos) == asked
     assert not found or found[0].evidence["time_constant"] == pytest.approx(constant, rel=0.15)
 
 

@@ -28,9 +28,22 @@ def swung(rate: float) -> Samples:
     return Samples(times, np.sin(rate * times) + 0.3 * np.sin(3.1 * rate * times))
 
 
+@pytest.fixture
+def instants(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """At how many instants torques of bodies were computed, time after time."""
+    found: list[int] = []
+
+    def computed(*arguments: np.ndarray) -> np.ndarray:
+        found.append(len(arguments[1]))
+        return np.array(body_torques(*arguments))
+
+    monkeypatch.setattr(tracking, "body_torques", computed)
+    return found
+
+
 @pytest.mark.parametrize("named", [None, 4])
 def test_a_servo_s_joint_is_looked_for_among_undriven_ones_at_a_glance(
-    monkeypatch: pytest.MonkeyPatch, named: int | None
+    instants: list[int], named: int | None
 ) -> None:
     signals = {f"p{k}": swung(1.0 + 0.37 * k) for k in range(1 + PASSIVE)}
     signals["u"] = signals["p5"] if named is None else signals[f"p{named}"]
@@ -40,13 +53,6 @@ def test_a_servo_s_joint_is_looked_for_among_undriven_ones_at_a_glance(
     seen = Recorded(model, (signals,), (), positions, {}, {}, {0: "u"})
     test = Tracking.of(seen)
     assert test is not None
-    instants: list[int] = []
-
-    def computed(*arguments: np.ndarray) -> np.ndarray:
-        instants.append(len(arguments[1]))
-        return np.array(body_torques(*arguments))
-
-    monkeypatch.setattr(tracking, "body_torques", computed)
     found = exchanged(seen, test, [0])
     pairs = [one.change.exchange for explained, _ in found for one in explained]
     assert pairs == ([] if named is None else [(("p0", f"p{named}"),)])
@@ -98,6 +104,18 @@ def test_a_joint_that_the_model_turns_the_other_way_sags_to_the_other_side(
     assert {label for one in found for label in one.change.signals} == told
     model.opt.gravity[:] = 0.0  # nothing tells then
     assert not reversed_joints(seen, Tracking.of(seen))
+
+
+def test_joints_that_are_right_are_turned_at_a_glance(instants: list[int]) -> None:
+    model = mujoco.MjModel.from_xml_string(TWO.format(upper=2.0, way=1))
+    signals = followed(model, 0.0)
+    asked = signals["v"]  # of what else the elbow is asked for, it does nothing
+    signals["v"] = Samples(asked.times, asked.values + 0.05 * np.sin(4.3 * asked.times))
+    seen = Recorded(model, (signals,), (), {0: "p", 1: "q"}, {}, {}, {0: "u", 1: "v"})
+    test = Tracking.of(seen)
+    assert test is not None
+    assert not reversed_joints(seen, test)
+    assert sorted(instants) == [150, 150, 150, len(test.data.block)]  # as recorded, and each turned
 
 
 def test_a_robot_that_hangs_has_no_reversed_joint() -> None:
