@@ -22,3 +22,8 @@ def floats(values: npt.ArrayLike) -> FloatArray:
 def integers(values: npt.ArrayLike) -> IntArray:
     """Contiguous integers of 64 bits."""
     return np.ascontiguousarray(values, dtype=np.int64)
+
+
+def zeros(*shapes: int | tuple[int, ...]) -> tuple[FloatArray, ...]:
+    """An array of zeros of each shape: room that compiled functions write into."""
+    return tuple(np.zeros(shape) for shape in shapes)

@@ -30,7 +30,7 @@ from sysid_ros.engine.compiled.linear_algebra import (
     solve_with,
 )
 from sysid_ros.engine.compiled.one_module import OPTIONS_OF_WHOLES
-from sysid_ros.engine.compiled.sources import source_files
+from sysid_ros.engine.compiled.sources import compiled_in, digest_of, source_files
 from sysid_ros.engine.compiled.spatial import (
     Six,
     Three,

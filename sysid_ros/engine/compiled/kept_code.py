@@ -35,17 +35,20 @@ _SHORT = 2.0  # s of waiting that are not worth an event: the other one may only
 _POLL = 0.05  # s
 
 
-def keeping(function: Callable[..., Any], apart: Callable[[], object] | None = None) -> Any:
+def keeping(
+    function: Callable[..., Any], apart: Callable[[], object] | None = None, **more: Any
+) -> Any:
     """A function compiled when it is first called, kept on disk where there is a place for it.
 
     Args:
       function: Called from Python alone.
       apart: Called where nothing is kept yet: has another process compile and keep it. What that
         does not keep is compiled in this one.
+      more: Options of numba's besides.
     """
     # Nothing is allocated: numba's runtime, which takes a while to load, is not used.
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-    options |= OPTIONS_OF_WHOLES
+    options |= OPTIONS_OF_WHOLES | more
     njit: Any = numba.njit
     with suppress(RuntimeError):  # numba found no place
         return soon_loaded(njit(cache=True, **options)(function), apart)

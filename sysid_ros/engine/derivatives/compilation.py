@@ -12,7 +12,6 @@ these files: a change of any of them makes numba compile again.
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -32,6 +31,8 @@ from sysid_ros.engine.compiled import (
     OPTIONS_OF_WHOLES,
     STILL_WAITING,
     WAITING,
+    compiled_in,
+    digest_of,
     keeping,
     kept_in,
     source_files,
@@ -122,14 +123,8 @@ def _compile_apart() -> None:
 
 
 def hashed_files() -> list[Path]:
-    """The files whose change makes the entry points compile anew.
-
-    They hold compiled functions, the named tuples that these take (machine code knows the places of
-    fields, not their names), or say how functions are compiled.
-    """
-    rooms = Path(__file__).parent, Path(__file__).parents[1] / "mechanics"
-    texts = ((file, file.read_bytes()) for room in rooms for file in sorted(room.glob("*.py")))
-    own = [file for file, text in texts if b"@compiled" in text or b"(NamedTuple)" in text]
+    """The files whose change makes the entry points compile anew."""
+    own = compiled_in(Path(__file__).parent, Path(__file__).parents[1] / "mechanics")
     return own + [Path(file) for file in source_files()]
 
 
@@ -143,10 +138,7 @@ def compilable(array: FloatArray) -> FloatArray:
 
 def _kept_on_disk(apart: Callable[[], object] | None) -> EntryPoints:
     """The entry points, not loaded yet; ``apart`` compiles them where they are not kept."""
-    files = hashlib.sha256()
-    for file in hashed_files():
-        files.update(file.read_bytes())
-    digest = files.hexdigest()
+    digest = digest_of(*hashed_files())
 
     def differentiate_rollouts(  # type: ignore[no-untyped-def]
         tables, model, readings, directions, rollouts, buffers, out, violation

@@ -21,6 +21,7 @@ from sysid_ros.engine.elements import (
     FREE,
     InverseWeights,
     ReferencePosture,
+    gravity_of,
     inertial_parameters,
 )
 from sysid_ros.engine.mechanics import (
@@ -38,7 +39,6 @@ from sysid_ros.engine.mechanics import (
     end_places,
     fluid_fields,
     friction_fields,
-    gravity_of,
     has_connections,
     has_feet,
     joint_places,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray, IntArray
+from sysid_ros.arrays import FloatArray, IndexArray, IntArray, integers
 from sysid_ros.files import untaken
 
 FREE = int(mujoco.mjtJoint.mjJNT_FREE)  # kinds of joints, as in ``jnt_type``
@@ -78,6 +78,36 @@ def related_dofs(model: mujoco.MjModel) -> IntArray:
             related[dof, above] = related[above, dof] = 1
             above = int(model.dof_parentid[above])
     return related
+
+
+def first_dofs(model: mujoco.MjModel) -> IntArray:
+    """The first degree of freedom of the ball that each belongs to, itself where to none, (nv,)."""
+    first = np.arange(model.nv)
+    for joint in range(model.njnt):
+        kind, dof = int(model.jnt_type[joint]), int(model.jnt_dofadr[joint])
+        if kind in (FREE, BALL):
+            ball = dof + (3 if kind == FREE else 0)
+            first[ball : ball + 3] = ball
+    return integers(first)
+
+
+def last_dofs(model: mujoco.MjModel) -> IntArray:
+    """The last degree of freedom that moves each body, -1 for none, (nbody,)."""
+    last = np.full(model.nbody, -1, dtype=np.int64)
+    for body in range(1, model.nbody):
+        number = int(model.body_dofnum[body])
+        last[body] = (
+            int(model.body_dofadr[body]) + number - 1
+            if number
+            else last[int(model.body_parentid[body])]
+        )
+    return last
+
+
+def gravity_of(model: mujoco.MjModel) -> FloatArray:
+    """Gravity that acts, (3,), m/s^2: zero where it is switched off."""
+    off = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    return np.zeros(3) if off else np.array(model.opt.gravity)
 
 
 def joint_couplings(model: mujoco.MjModel) -> list[tuple[int, int, FloatArray]]:

@@ -19,9 +19,7 @@ the previous step's is used, and none in the first step, where ``qacc_warmstart`
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import llvmlite.binding
@@ -31,12 +29,12 @@ from numba import types
 from sysid_ros.engine.compiled import (
     array,
     compiled,
+    digest_of,
     integer,
     integer_array,
     kept_callback,
     load_dependent,
     offset,
-    source_files,
 )
 from sysid_ros.engine.elements import ON_JOINT
 from sysid_ros.engine.friction import joint_friction
@@ -113,9 +111,7 @@ def native_callback() -> Any:
     for name in _FUNCTIONS:
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
         llvmlite.binding.add_symbol(name, address)
-    files = (__file__, joint_friction.__file__, *source_files())
-    sources = [Path(str(source)).read_bytes() for source in files]
-    digest = hashlib.sha256(b"".join(sources)).hexdigest()
+    digest = digest_of(__file__, joint_friction.__file__)
     damped = hasattr(mujoco.MjModel, "actuator_dampingpoly")  # since MuJoCo 3.7
     return _compile(
         tuple(offset("mjModel", name) for name in _MODEL_FIELDS),

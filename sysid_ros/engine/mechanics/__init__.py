@@ -74,6 +74,8 @@ from sysid_ros.engine.mechanics.kinematics import (
     Motion,
     Pose,
     move,
+    new_motion,
+    new_pose,
     propagate,
     put_in_place,
 )
@@ -102,7 +104,6 @@ from sysid_ros.engine.mechanics.model_tables import (
     Tables,
     dof_fields,
     friction_fields,
-    gravity_of,
     site_places,
     tables_of,
     unsupported,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, zeros
 from sysid_ros.engine.compiled import (
     compiled,
     compiled_apart,
@@ -49,7 +49,7 @@ class Rows(NamedTuple):
 
 def new_rows(n: int) -> Rows:
     """Room for rows."""
-    return Rows(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
+    return Rows(*zeros(n, n, n, n, n, n))
 
 
 @compiled_apart

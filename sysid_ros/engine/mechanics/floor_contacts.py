@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.arrays import FloatArray, IntArray, zeros
 from sysid_ros.engine.mechanics.general_contacts import Pairs, floats, frame_of
 
 _GEOM = mujoco.mjtGeom
@@ -108,9 +108,8 @@ def new_footing(nbody: int, nv: int, n_displaced: int) -> Footing:
     behind = (
         nv, 3, (3, 3), (7, 6), 3, 3, (3, 3), 3, 3, (6, 6), by_row, by_row, 6, (6, 6), 6, 6, 6,
     )  # fmt: skip
-    tables: list[Any] = [np.zeros(1, dtype=np.int64), *(np.zeros(size) for size in before)]
-    tables += [of_dofs, of_dofs.copy(), *(np.zeros(size) for size in behind)]
-    return Footing(*tables)
+    tables: list[Any] = [np.zeros(1, dtype=np.int64), *zeros(*before)]
+    return Footing(*tables, of_dofs, of_dofs.copy(), *zeros(*behind))
 
 
 def feet_of(model: mujoco.MjModel) -> Feet:

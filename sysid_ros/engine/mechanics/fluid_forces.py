@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, zeros
 from sysid_ros.engine.compiled import (
     Six,
     add,
@@ -63,18 +63,9 @@ def new_resistance(t: Tables) -> Resistance:
     nbody, nv, k = t.body_parentid.size, t.dof_bodyid.size, 0
     if t.in_fluid:
         k = nbody + t.ellipsoids.body.size
-    return Resistance(
-        new_motion(nbody, nv),
-        np.zeros((k, 6, 6)),
-        np.zeros((k, 6)),
-        np.zeros((k, 6)),
-        np.zeros((k, 6)),
-        np.zeros((k, 6, 6)),
-        np.zeros((k, 6, 6)),
-        np.zeros((2, 6, 6)),
-        np.zeros(6),
-        np.zeros((6, nv)),
-    )
+    square = (k, 6, 6)
+    shapes = square, (k, 6), (k, 6), (k, 6), square, square, (2, 6, 6), 6, (6, nv)
+    return Resistance(new_motion(nbody, nv), *zeros(*shapes))
 
 
 @compiled_apart

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, zeros
 from sysid_ros.engine.compiled import compiled
 from sysid_ros.engine.mechanics.actuator_tables import (
     BIAS,
@@ -96,39 +96,12 @@ class Actuators(NamedTuple):
 
 def new_forces(nv: int, nu: int, n_line: int) -> Forces:
     """Room for forces."""
-    return Forces(
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros((N_DOF_FIELDS, nv)),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros((N_DOF_FIELDS, nv)),
-        np.zeros(nv),
-        Actuators(
-            np.zeros(nu),
-            np.zeros(nu),
-            np.zeros(nu),
-            np.zeros(nu),
-            np.zeros(nu),
-            np.zeros((N_ACTUATOR_FIELDS, nu)),
-            np.zeros(nu),
-            np.zeros(nu),
-            np.zeros(nu),
-            np.zeros((N_ACTUATOR_FIELDS, nu)),
-            np.zeros(nu),
-            np.zeros(nu),
-            np.zeros(nu),
-        ),
-        LineForces(
-            np.zeros(n_line),
-            np.zeros(n_line),
-            np.zeros(n_line),
-            np.zeros((N_LINE_FIELDS, n_line)),
-            np.zeros(n_line),
-        ),
-    )
+    fields = (N_ACTUATOR_FIELDS, nu)
+    of_dofs = nv, nv, nv, (N_DOF_FIELDS, nv), nv, nv, nv, (N_DOF_FIELDS, nv), nv
+    of_lines = n_line, n_line, n_line, (N_LINE_FIELDS, n_line), n_line
+    of_actuators = nu, nu, nu, nu, nu, fields, nu, nu, nu, fields, nu, nu, nu
+    actuators, lines = Actuators(*zeros(*of_actuators)), LineForces(*zeros(*of_lines))
+    return Forces(*zeros(*of_dofs), actuators, lines)
 
 
 @compiled

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, zeros
 from sysid_ros.engine.compiled import (
     add,
     compiled,
@@ -51,25 +51,12 @@ class Motion(NamedTuple):
 
 def new_pose(nbody: int, nv: int) -> Pose:
     """Room for a pose."""
-    return Pose(
-        np.zeros((nbody, 3)),
-        np.zeros((nbody, 4)),
-        np.zeros((nbody, 3, 3)),
-        np.zeros((nv, 6)),
-        np.zeros((nbody, 10)),
-        np.zeros((nv, 7)),
-    )
+    return Pose(*zeros((nbody, 3), (nbody, 4), (nbody, 3, 3), (nv, 6), (nbody, 10), (nv, 7)))
 
 
 def new_motion(nbody: int, nv: int) -> Motion:
     """Room for a motion."""
-    return Motion(
-        np.zeros((nbody, 6)),
-        np.zeros((nbody, 6)),
-        np.zeros((nv, 6)),
-        np.zeros((nv, 6)),
-        np.zeros((nv, 6)),
-    )
+    return Motion(*zeros((nbody, 6), (nbody, 6), (nv, 6), (nv, 6), (nv, 6)))
 
 
 @compiled

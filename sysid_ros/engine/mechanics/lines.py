@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IntArray, floats, integers
+from sysid_ros.arrays import FloatArray, IntArray, floats, integers, zeros
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.elements import SCALAR, related_dofs
 from sysid_ros.engine.mechanics.connections import CONNECT, CONNECTS_EXACTLY, WELD
@@ -126,7 +126,7 @@ class MovedLines(NamedTuple):
 def new_moved_lines(lines: Lines, n: int) -> MovedLines:
     """Room for ``n`` directions."""
     n_line, entries = lines.equality.size, lines.dof.size
-    return MovedLines(np.zeros((n_line, n)), np.zeros((n_line, n)), np.zeros((entries, n)))
+    return MovedLines(*zeros((n_line, n), (n_line, n), (entries, n)))
 
 
 def with_own_course(lines: Lines) -> Lines:
@@ -142,7 +142,7 @@ def line_of_crank(model: mujoco.MjModel, actuator: int) -> int:
 
 
 def _new_course(n_line: int, entries: int, width: int) -> Course:
-    return Course(np.zeros(n_line), np.zeros((entries, width)), np.zeros(6), np.zeros((6, 6)))
+    return Course(*zeros(n_line, (entries, width), 6, (6, 6)))
 
 
 def _paths(model: mujoco.MjModel) -> list[list[Segment]]:

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, zeros
 from sysid_ros.engine.compiled import TERMS, compiled, load_dependent
 from sysid_ros.engine.mechanics.constraint_rows import friction_row
 from sysid_ros.engine.mechanics.forces import Forces
@@ -38,16 +36,7 @@ class FrictionLimits(NamedTuple):
 
 def new_friction_limits(nv: int, n: int) -> FrictionLimits:
     """Room for limits."""
-    return FrictionLimits(
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(TERMS),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros((nv, n)),
-        np.zeros((1, n)),
-    )
+    return FrictionLimits(*zeros(nv, nv, nv, TERMS, nv, nv, (nv, n), (1, n)))
 
 
 @compiled

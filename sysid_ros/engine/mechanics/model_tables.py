@@ -12,7 +12,16 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray, floats, integers
 from sysid_ros.engine.compiled import TERMS
-from sysid_ros.engine.elements import BALL, FREE, HINGE, SLIDE, inertial_parameters
+from sysid_ros.engine.elements import (
+    BALL,
+    FREE,
+    HINGE,
+    SLIDE,
+    first_dofs,
+    gravity_of,
+    inertial_parameters,
+    last_dofs,
+)
 from sysid_ros.engine.friction import friction_rows
 from sysid_ros.engine.mechanics.actuator_tables import (
     acts_on_sites,
@@ -145,7 +154,7 @@ def tables_of(model: mujoco.MjModel) -> Tables:
     integrator = int(model.opt.integrator)
     eulerdamp = integrator == EULER and not disabled & int(_DISABLE.mjDSBL_EULERDAMP)
     implicit, turned = integrator in (IMPLICIT, IMPLICITFAST), turned_implicitly(model)
-    fluid, first = fluid_fields(model), _first_of_ball(model)
+    fluid, first = fluid_fields(model), first_dofs(model)
     site_bodies, wrenches = site_wrenches(model)
     copied: dict[str, Any] = {name: integers(getattr(model, name)) for name in _INTEGERS}
     copied |= {name: floats(getattr(model, name)) for name in _NUMBERS}
@@ -163,7 +172,7 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         gravity=gravity_of(model),
         gravity_compensation=floats(model.body_gravcomp),
         compensates=bool(np.any(model.body_gravcomp)),
-        body_lastdof=_last_dof(model),
+        body_lastdof=last_dofs(model),
         inertia=inertial_parameters(model),
         in_fluid=in_fluid(model),
         body_frame=inertial_frames(fluid),
@@ -222,12 +231,6 @@ def dof_fields(model: mujoco.MjModel) -> FloatArray:
         addresses = np.asarray(model.jnt_qposadr)[joints[scalar]]
         fields[SPRINGREF, scalar] = model.qpos_spring[addresses]
     return fields
-
-
-def gravity_of(model: mujoco.MjModel) -> FloatArray:
-    """Gravity that acts, (3,), m/s^2: zero where it is switched off."""
-    off = int(model.opt.disableflags) & int(_DISABLE.mjDSBL_GRAVITY)
-    return np.zeros(3) if off else np.array(model.opt.gravity)
 
 
 def site_places(model: mujoco.MjModel) -> FloatArray:
@@ -309,30 +312,6 @@ def _unsupported_joints(model: mujoco.MjModel) -> str | None:
     if np.any(getattr(model, "jnt_plasticadr", np.full(1, -1)) >= 0):
         return "the model has plastic springs"
     return None
-
-
-def _first_of_ball(model: mujoco.MjModel) -> IntArray:
-    """The first degree of freedom of the ball that each belongs to, itself where to none."""
-    first = np.arange(model.nv)
-    for joint in range(model.njnt):
-        kind, dof = int(model.jnt_type[joint]), int(model.jnt_dofadr[joint])
-        if kind in (FREE, BALL):
-            ball = dof + (3 if kind == FREE else 0)
-            first[ball : ball + 3] = ball
-    return integers(first)
-
-
-def _last_dof(model: mujoco.MjModel) -> IntArray:
-    """The last degree of freedom on the way from the world to each body."""
-    last = np.full(model.nbody, -1, dtype=np.int64)
-    for body in range(1, model.nbody):
-        number = int(model.body_dofnum[body])
-        last[body] = (
-            int(model.body_dofadr[body]) + number - 1
-            if number
-            else last[int(model.body_parentid[body])]
-        )
-    return last
 
 
 def _polynomial(model: mujoco.MjModel, name: str, count: int) -> FloatArray:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.arrays import FloatArray, IntArray, zeros
 from sysid_ros.engine.compiled import compiled
 from sysid_ros.engine.elements import HINGE
 from sysid_ros.engine.mechanics.kinematics import Motion, Pose, move, propagate
@@ -34,7 +34,7 @@ class Pendulum(NamedTuple):
 
 def new_pendulum() -> Pendulum:
     """Room for it."""
-    return Pendulum(np.zeros(1, dtype=np.int64), np.zeros(2), *(np.zeros(1) for _ in range(3)))
+    return Pendulum(np.zeros(1, dtype=np.int64), *zeros(2, 1, 1, 1))
 
 
 @compiled

@@ -27,9 +27,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, zeros
 from sysid_ros.engine.compiled import (
     Six,
     add,
@@ -75,17 +73,10 @@ class Derivatives(NamedTuple):
 
 def new_derivatives(nbody: int, nv: int) -> Derivatives:
     """Room for derivatives."""
-    return Derivatives(
-        np.zeros(nv),
-        np.zeros((nv, nv)),
-        np.zeros((nv, nv)),
-        np.zeros((nv, nv)),
-        np.zeros((nbody, 10)),
-        np.zeros((nbody, 10)),
-        np.zeros((nbody, 12)),
-        np.zeros((nbody, 6)),
-        *(np.zeros((nv, 6)) for _ in range(5)),
-    )
+    square, parameters, by_dof = (nv, nv), (nbody, 10), (nv, 6)
+    bodies = parameters, parameters, (nbody, 12), (nbody, 6)
+    dofs = by_dof, by_dof, by_dof, by_dof, by_dof
+    return Derivatives(*zeros(nv, square, square, square, *bodies, *dofs))
 
 
 @compiled_apart

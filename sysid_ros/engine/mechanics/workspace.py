@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, zeros
 from sysid_ros.engine.compiled import (
     add_scaled,
     compiled,
@@ -89,26 +89,8 @@ def new_workspace(t: Tables, n_displaced: int, n: int) -> Workspace:
         new_moved_lines(t.lines, n),
         new_friction_limits(nv, n),
         new_resistance(t),
-        np.zeros((nv, nv)),
-        np.zeros(nv),
-        np.zeros((nv, nv)),
-        np.zeros((nv, nv)),
-        np.zeros((nv, nv)),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros((2, 6, 10)),
-        np.zeros((nv, 10)),
-        np.zeros((nv, n)),
-        np.zeros((nv, n)),
-        np.zeros(4),
-        np.zeros(3),
-        np.zeros((3, 3)),
-        np.zeros(4),
-        np.zeros((3, 3)),
+        *zeros((nv, nv), nv, (nv, nv), (nv, nv), (nv, nv), nv, nv, nv, nv, nv, nv),
+        *zeros((2, 6, 10), (nv, 10), (nv, n), (nv, n), 4, 3, (3, 3), 4, (3, 3)),
     )
 
 

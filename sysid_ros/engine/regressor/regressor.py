@@ -159,7 +159,8 @@ class Regressor:
         out = out[: len(q)]
         kernels.fill(
             self._tree, self._layout, self._slopes, self._law,
-            _writeable(q), _writeable(v), _writeable(a), out,
+            _writeable(q), _writeable(v), _writeable(a),
+            kernels.new_room(self.model.nbody, self.model.nv), out,
         )  # fmt: skip
         for dof, column, values in self._law_values(motion):
             out[:, dof, column] = values
@@ -178,8 +179,8 @@ class Regressor:
         tree = self._tree
         for row in tree.coupling[::-1]:  # what drives others first
             to, of = int(row[0]), int(row[1])
-            at = tree.joint_qpos[tree.dof_joint[to]]
-            law, here = np.polynomial.Polynomial(row[2:]), tree.joint_qpos[tree.dof_joint[of]]
+            at = tree.jnt_qposadr[tree.dof_jntid[to]]
+            law, here = np.polynomial.Polynomial(row[2:]), tree.jnt_qposadr[tree.dof_jntid[of]]
             x = q[:, here] - tree.qpos0[here] if of >= 0 else np.zeros(len(q))
             slope = law.deriv()(x) if of >= 0 else np.zeros(len(q))
             q[:, at] = tree.qpos0[at] + law(x)
@@ -221,10 +222,12 @@ class Regressor:
         from sysid_ros.engine.regressor import kernels
 
         q, v, a = (np.ascontiguousarray(part, dtype=np.float64) for part in motion)
-        out = np.empty((len(q), len(parts), self.model.nv))
+        nv = self.model.nv
+        out, rows = np.empty((len(q), len(parts), nv)), np.empty((nv, parts.shape[1]))
         kernels.torques(
             self._tree, self._layout, self._friction, self._law,
-            _writeable(q), _writeable(v), _writeable(a), np.ascontiguousarray(parts), out,
+            _writeable(q), _writeable(v), _writeable(a),
+            kernels.new_room(self.model.nbody, nv), np.ascontiguousarray(parts), rows, out,
         )  # fmt: skip
         return out
 
@@ -268,10 +271,10 @@ class Regressor:
         tree, columns, nv = self._tree, self.columns, self.model.nv
         used = np.zeros((nv, len(columns)), dtype=np.bool_)
         for body in columns.bodies:
-            dof = int(tree.body_last_dof[body])
+            dof = int(tree.body_lastdof[body])
             while dof >= 0:
                 used[dof, columns.of_body(body)] = True
-                dof = int(tree.dof_parent[dof])
+                dof = int(tree.dof_parentid[dof])
         for field in self._layout._fields[1:8]:
             for dof, column in enumerate(getattr(self._layout, field)):
                 used[dof, column] |= column >= 0

@@ -7,49 +7,61 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.arrays import FloatArray, IntArray, floats, integers
 from sysid_ros.engine.elements import (
     SLIDE,
+    first_dofs,
     fixed_tendons,
+    gravity_of,
+    inertial_parameters,
     joint_couplings,
     joints_of_tendon,
+    last_dofs,
     related_dofs,
-    rotation_matrix,
 )
 from sysid_ros.engine.regressor.columns import Columns
 
 _MIN_IMPEDANCE, _MAX_IMPEDANCE = 1e-4, 0.9999  # MuJoCo's mjMINIMP and mjMAXIMP
 _MIN_VALUE = 1e-15  # mjMINVAL
+_INTEGERS = (
+    "body_parentid", "body_jntadr", "body_jntnum", "body_dofadr", "body_dofnum", "jnt_type",
+    "jnt_qposadr", "jnt_dofadr", "dof_jntid", "dof_parentid",
+)  # fmt: skip
+_NUMBERS = ("body_pos", "body_quat", "jnt_pos", "jnt_axis", "qpos0", "qpos_spring")
 
 
 class Tree(NamedTuple):
-    """Bodies, joints and fixed tendons; lengths in m, angles in rad."""
+    """Bodies, joints and fixed tendons; names as in MjModel, and as of the mechanics' tables."""
 
-    body_parent: IntArray  # (nbody,)
-    body_root: IntArray  # (nbody,)
-    body_pos: FloatArray  # (nbody, 3)
-    body_rotation: FloatArray  # (nbody, 3, 3)
-    body_joint: IntArray  # (nbody, 2): the first joint and how many
-    gravcomp: FloatArray  # (nbody,)
-    joint_type: IntArray  # (njnt,)
-    joint_dof: IntArray  # (njnt,)
-    joint_qpos: IntArray  # (njnt,)
-    joint_pos: FloatArray  # (njnt, 3)
-    joint_axis: FloatArray  # (njnt, 3)
-    qpos0: FloatArray  # (nq,)
-    qpos_spring: FloatArray  # (nq,)
-    dof_joint: IntArray  # (nv,)
-    dof_parent: IntArray  # (nv,): the next degree of freedom towards the root, -1 at the root
-    related: IntArray  # (nv, nv): 1 where one of two degrees of freedom moves the other
-    dof_actuated_gravity: IntArray  # (nv,): 1 where gravity compensation is the actuator's
-    body_last_dof: IntArray  # (nbody,): the last degree of freedom that moves it, -1 for none
+    body_parentid: IntArray
+    body_jntadr: IntArray
+    body_jntnum: IntArray
+    body_dofadr: IntArray
+    body_dofnum: IntArray
+    body_lastdof: IntArray  # (nbody,): the last degree of freedom that moves it, -1 for none
+    body_pos: FloatArray
+    body_quat: FloatArray
+    inertia: FloatArray  # (nbody, 10): the model's own
     gravity: FloatArray  # (3,)
+    gravity_compensation: FloatArray  # (nbody,)
+    compensates: bool  # whether any of it is compensated
+    jnt_type: IntArray
+    jnt_qposadr: IntArray
+    jnt_dofadr: IntArray
+    jnt_pos: FloatArray
+    jnt_axis: FloatArray
+    qpos0: FloatArray
+    qpos_spring: FloatArray
+    dof_jntid: IntArray
+    dof_parentid: IntArray
+    dof_together: IntArray  # (nv,): how many a joint moves by at once, 3 in a ball
+    dof_actuated_gravity: IntArray  # (nv,): 1 where gravity compensation is the actuator's
+    related: IntArray  # (nv, nv): 1 where one of two degrees of freedom moves the other
     tendon: FloatArray  # (number of fixed tendons, nv): moment arms
     coupling: (
         FloatArray  # (number of couplings, 7): dependent dof, driving dof or -1, 5 coefficients
@@ -90,29 +102,18 @@ class Layout(NamedTuple):
 
 def tree_of(model: mujoco.MjModel) -> Tree:
     """The kinematics of a model."""
-    gravity = np.array(model.opt.gravity)
-    if int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY):
-        gravity[:] = 0.0
+    copied: dict[str, Any] = {name: integers(getattr(model, name)) for name in _INTEGERS}
+    copied |= {name: floats(getattr(model, name)) for name in _NUMBERS}
     return Tree(
-        body_parent=_ints(model.body_parentid),
-        body_root=_ints(model.body_rootid),
-        body_pos=_floats(model.body_pos),
-        body_rotation=rotation_matrix(model.body_quat),
-        body_joint=np.column_stack([_ints(model.body_jntadr), _ints(model.body_jntnum)]),
-        gravcomp=_floats(model.body_gravcomp),
-        joint_type=_ints(model.jnt_type),
-        joint_dof=_ints(model.jnt_dofadr),
-        joint_qpos=_ints(model.jnt_qposadr),
-        joint_pos=_floats(model.jnt_pos).reshape(-1, 3),
-        joint_axis=_floats(model.jnt_axis).reshape(-1, 3),
-        qpos0=_floats(model.qpos0),
-        qpos_spring=_floats(model.qpos_spring),
-        dof_joint=_ints(model.dof_jntid),
-        dof_parent=_ints(model.dof_parentid),
+        **copied,
+        body_lastdof=last_dofs(model),
+        inertia=inertial_parameters(model),
+        gravity=gravity_of(model),
+        gravity_compensation=floats(model.body_gravcomp),
+        compensates=bool(np.any(model.body_gravcomp)),
+        dof_together=integers(np.bincount(first_dofs(model), minlength=model.nv)),
+        dof_actuated_gravity=integers(np.asarray(model.jnt_actgravcomp)[model.dof_jntid]),
         related=related_dofs(model),
-        dof_actuated_gravity=_ints(model.jnt_actgravcomp)[_ints(model.dof_jntid)],
-        body_last_dof=_last_dofs(model),
-        gravity=gravity,
         tendon=tendon_arms(model),
         coupling=_couplings(model),
     )
@@ -316,20 +317,3 @@ def _couplings(model: mujoco.MjModel) -> FloatArray:
         for to, of, polynomial in joint_couplings(model)
     ]
     return np.array(rows, dtype=np.float64).reshape(-1, 7)
-
-
-def _last_dofs(model: mujoco.MjModel) -> IntArray:
-    last = np.full(model.nbody, -1, dtype=np.int64)
-    for body in range(1, model.nbody):
-        count = int(model.body_dofnum[body])
-        own = int(model.body_dofadr[body]) + count - 1
-        last[body] = own if count else last[int(model.body_parentid[body])]
-    return last
-
-
-def _ints(array: npt.ArrayLike) -> IntArray:
-    return np.array(array, dtype=np.int64)
-
-
-def _floats(array: npt.ArrayLike) -> FloatArray:
-    return np.array(array, dtype=np.float64)

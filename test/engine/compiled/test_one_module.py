@@ -14,7 +14,7 @@ import pytest
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES, compiled, compiled_apart
-from sysid_ros.engine.regressor import filter_kernel, regressor_kernel
+from sysid_ros.engine.regressor import filter_kernel, kernels
 
 
 @compiled
@@ -62,7 +62,7 @@ def test_a_part_has_no_machine_code_of_its_own() -> None:
     assert made.library.get_pointer_to_function(made.fndesc.llvm_func_name) == 0
 
 
-@pytest.mark.parametrize("module", [regressor_kernel, filter_kernel])
+@pytest.mark.parametrize("module", [kernels, filter_kernel])
 def test_nothing_compiled_calls_what_is_kept_as_machine_code_alone(module: ModuleType) -> None:
     """It would be linked with bodies that do nothing, in a process that loads the other."""
     made = {name: each for name, each in vars(module).items() if hasattr(each, "py_func")}

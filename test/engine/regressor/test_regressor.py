@@ -139,9 +139,8 @@ def test_friction_of_velocity_alone_changes_sign_smoothly():
 
 def test_parts_of_the_kernel_do_not_count_references():
     found = {n: f for n, f in vars(regressor_kernel).items() if isinstance(f, CPUDispatcher)}
-    called = {"fill", "torques", "_workspace"}  # once for many instants
-    counting = {n for n, f in found.items() if f.targetoptions.get("_nrt", True)}
-    assert counting == called < set(found)
+    assert found
+    assert not any(f.targetoptions.get("_nrt", True) for f in found.values())
 
 
 def test_flexible_bodies_are_refused():
