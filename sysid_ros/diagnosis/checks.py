@@ -12,7 +12,7 @@ from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset, refers_to_geoms
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings, downward_findings
 from sysid_ros.diagnosis.checked_state import CheckedState
-from sysid_ros.diagnosis.effort_mistakes import with_contradictions
+from sysid_ros.diagnosis.effort_mistakes import MISREAD, with_contradictions
 from sysid_ros.diagnosis.evidence import (
     ROUGH,
     Explanation,
@@ -111,16 +111,19 @@ def check_dataset(
             if well_known:
                 findings += running_away(*runaways(dataset.whole, state.declared.params), seen)
             findings += [] if state.recorded.guessed else swinging_steps(state.recorded)
-        # What is repaired roughly, or pressed against stops, shows no masses.
-        masses = not any(one.kind in ROUGH for one in findings)
-        if experiment.fit.method != "inverse_dynamics":
+        # What is repaired roughly, or pressed against stops, shows no masses; nor do sums of
+        # torques, which are as they were recorded, what is read otherwise.
+        by_torque = experiment.fit.method == "inverse_dynamics"
+        hiding = {*ROUGH, *MISREAD} if by_torque else {*ROUGH}
+        masses = hiding.isdisjoint(one.kind for one in findings)
+        if not by_torque:
             if masses:
                 # Behind the name of another joint a mass looks like another.
                 doubtful = [one for one in findings if one.ambiguous]
                 findings += _in_windows(state, experiment, dataset, on_note, doubtful, seen)
             else:
                 findings = _mounted(state, experiment, dataset, findings, seen)
-    if left := [one for one in findings if one.kind in ROUGH]:
+    if left := [one for one in findings if one.kind in hiding]:
         on_note(f"masses are not tested, as {_kinds(left)} may look like them: {_AGAIN}")
     told = with_contradictions(experiment, dataset, findings, masses=masses)
     return (*told, *contradictions(dataset.quality))

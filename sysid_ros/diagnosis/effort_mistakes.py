@@ -9,12 +9,14 @@ No robot explains such an effort beside those of the other joints.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import mujoco
 
 from sysid_ros.dataset import Dataset, torque_settings
 from sysid_ros.diagnosis.evidence import (
+    Change,
     ExperimentLines,
     Finding,
     FindingKind,
@@ -41,6 +43,10 @@ _DISCRETE = {
     FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MOUNTING,
     FindingKind.STANDSTILL, FindingKind.SLIP, FindingKind.ECHO,
 }  # fmt: skip
+MISREAD = (  # what torques are not summed without
+    FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MILLIMETRES,
+    FindingKind.UNIT, FindingKind.MOUNTING,
+)  # fmt: skip
 _CLEARLY = 0.35  # of the error that repairs leave; an odd effort is the better answer below it
 _LITTLE = 0.01  # of the torques' power, that is left where a repair is all that is wrong
 
@@ -109,8 +115,7 @@ def with_contradictions(
         return tuple(findings)
     if found.load is not None:
         return (*findings, of_load(found.load))
-    model = dataset.whole[0].gt_model
-    return (*findings, *(_of_mass(one, model) for one in found.masses))
+    return (*findings, *_of_masses(found.masses, experiment, dataset))
 
 
 def _contradictions(
@@ -148,6 +153,34 @@ def _of_low_pass(smoothed: SmoothedTorque) -> Finding:
         f"{as_sentence(smoothed.clause)}. A delay alone, whatever its size, leaves twice "
         "as much of what the motion takes, or more.",
     )
+
+
+def _of_masses(
+    found: Sequence[WrongMass], experiment: Experiment, dataset: Dataset
+) -> list[Finding]:
+    """What of the model torque contradicts; the factor of a joint's torque as its signal's scale.
+
+    Factors of several joints look like other masses.
+    """
+    # loads numba, which takes long
+    from sysid_ros.engine.inverse_dynamics import are_factors
+
+    if are_factors(found):
+        return [_of_mass(one, dataset.whole[0].gt_model) for one in found]
+    seen = recorded(dataset.whole[:1])
+    labels = {seen.joint_name(seen.joint_of(a)): label for a, label in seen.efforts.items()}
+    lines, told = ExperimentLines(experiment), []
+    for one in found:
+        label = "" if one.body else labels.get(one.joint, "")
+        finding = _of_mass(one, dataset.whole[0].gt_model)
+        if label:
+            change = Change(FindingKind.SCALE, scale={label: 1.0 / one.factor})
+            repair, overrides = lines.with_change(change)
+            finding = replace(
+                finding, kind=change.kind, signals=(label,), repair=repair, overrides=overrides
+            )
+        told.append(finding)
+    return told
 
 
 def _of_mass(wrong: WrongMass, model: mujoco.MjModel) -> Finding:

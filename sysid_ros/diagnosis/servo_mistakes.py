@@ -156,7 +156,7 @@ def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]
     most = _PROMISING * hypotheses[0].power
     for hypothesis in [one for one in hypotheses[1:] if one.power <= most][:_MOST_TRIED]:
         one = _scored(recorded, test, servo, hypothesis)
-        simpler = [*rivals, *(other for other in accepted if _is_part(other, one))]
+        simpler = [*rivals, *(other for other in accepted if other.kinds < one.kinds)]
         if all(decisive(one.misfit, other.misfit) for other in simpler):
             accepted.append(one)
     limited = test.limited(servo) if accepted else None
@@ -171,9 +171,14 @@ def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]
     ]
     if not accepted:
         return []
+    return _explained(recorded, test, servo, plain.misfit, _simplest(accepted))
+
+
+def _simplest(accepted: Sequence[_Scored]) -> _Scored:
+    """Of those as good as the best the one of fewest parts, rather one without numbers."""
     least = min(one.misfit.share for one in accepted)
-    best = next(one for one in accepted if one.misfit.share**2 <= _SAME * least**2 + 1e-8)
-    return _explained(recorded, test, servo, plain.misfit, best)
+    equal = [one for one in accepted if one.misfit.share**2 <= _SAME * least**2 + 1e-8]
+    return min(equal, key=lambda one: (len(one.repairs), not one.kinds <= _PLAIN))
 
 
 def _is_pushed(recorded: Recorded, servo: int, repairs: Sequence[_Scored]) -> bool:
@@ -185,10 +190,6 @@ def _is_pushed(recorded: Recorded, servo: int, repairs: Sequence[_Scored]) -> bo
         if not is_pushed(after, recorded.joint_of(servo)):
             return False
     return True
-
-
-def _is_part(one: _Scored, other: _Scored) -> bool:
-    return one.kinds < other.kinds
 
 
 def _scored(recorded: Recorded, test: Tracking, servo: int, hypothesis: _Hypothesis) -> _Scored:

@@ -31,6 +31,7 @@ from sysid_ros.diagnosis.evidence import (
     best_of,
     discrete,
     families,
+    joint_labels,
     lag_interval,
     motion_range,
     named_degrees,
@@ -261,14 +262,21 @@ def _tried(recorded: Recorded, test: Dynamics, before: Misfit) -> list[_Tried]:
 
 
 def _reversed_together(recorded: Recorded, suspects: Suspects, test: Dynamics) -> list[Change]:
-    """The reversed signs of several torques at once, none of which might help alone."""
+    """The reversed signs of several torques at once, none of which might help alone.
+
+    In the place of one of them also that of what was measured of its joint.
+    """
     if not suspects.joints:
         return []
     wrong = test.reversed_joints()
-    labels = [one for a, one in recorded.efforts.items() if recorded.joint_of(a) in wrong]
-    if not 1 < len(labels) < len(recorded.efforts):
+    own = {a: one for a, one in recorded.efforts.items() if recorded.joint_of(a) in wrong}
+    if not 1 < len(own) < len(recorded.efforts):
         return []  # one or all of them are tried anyway
-    return [Change(FindingKind.SIGN, scale=dict.fromkeys(labels, -1.0))]
+    found = [[*own.values()]]
+    for actuator in own:
+        measured = joint_labels(recorded, recorded.joint_of(actuator))
+        found.append([*(own[a] for a in own if a != actuator), *measured])
+    return [Change(FindingKind.SIGN, scale=dict.fromkeys(labels, -1.0)) for labels in found]
 
 
 def _exact(test: Dynamics, before: Misfit, glance: Misfit, seen: list[_Tried]) -> list[_Tried]:

@@ -8,12 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import mujoco
+import numpy as np
 import pytest
 import yaml
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import mistaken_values
-from sysid_ros.diagnosis.evidence import Finding, FindingKind
+from sysid_ros.diagnosis.evidence import DEGREE, Change, Finding, FindingKind
+from sysid_ros.diagnosis.fits import Misfit
+from sysid_ros.diagnosis.servo_mistakes import _Hypothesis, _Scored, _simplest
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.rehearsal import Controller, Motion, RecordingPlan, generate
 
@@ -92,3 +95,16 @@ def test_pulse_widths_are_one_unit_with_a_zero_of_its_own(recorded: Path, sign: 
     (line,) = yaml.safe_load(found[-1].repair)
     assert line["scale"] == pytest.approx(1.0, rel=0.02)  # as before, but for its sag
     assert line["offset"] == pytest.approx(0.0, abs=0.03)
+
+
+def test_degrees_are_told_before_a_unit_that_explains_hardly_more() -> None:
+    """A wheel's slip was made up for by 42.9 and a zero, in a wheel that is told in degrees."""
+
+    def scored(change: Change, power: float) -> _Scored:
+        misfit = Misfit(power**0.5, np.full(20, power))
+        return _Scored(_Hypothesis(DEGREE, 0.0, 0.0, power), [(change, 0.0)], misfit)
+
+    unit = scored(Change(FindingKind.UNIT, {"drive": 42.9}, {"drive": 4.3}), 0.0343)
+    for power, told in ((0.0355, FindingKind.DEGREES), (0.04, FindingKind.UNIT)):
+        degrees = scored(Change(FindingKind.DEGREES, {"wheel": DEGREE}), power)
+        assert _simplest([unit, degrees]).kinds == {told}

@@ -14,7 +14,7 @@ import pytest
 
 from sysid_ros.diagnosis import dynamics
 from sysid_ros.diagnosis.dynamics import Dynamics
-from sysid_ros.diagnosis.evidence.changed_recordings import under_gravity
+from sysid_ros.diagnosis.evidence.changed_recordings import repaired, under_gravity
 from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
 from sysid_ros.diagnosis.evidence.hypotheses import Suspects, families
 from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
@@ -27,6 +27,7 @@ from sysid_ros.diagnosis.fits import (
     regressor,
 )
 from sysid_ros.diagnosis.torque_checks import torque_unit
+from sysid_ros.diagnosis.torque_mistakes import torque_explanations
 
 _LEG = """<body pos="{place} 0 0"><joint name="hip{k}" axis="0 1 0"/>
   <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03" mass="2"/>
@@ -195,3 +196,12 @@ def test_what_pushes_a_joint_without_a_motor_is_no_unit_of_the_torques(factor: f
     found = torque_unit(whole, Dynamics.of(whole))
     assert (found is None) == (factor == 1.0)
     assert found is None or found.size == 1.0 / factor
+
+
+def test_a_reversed_position_is_told_beside_a_reversed_torque(legs: Recorded) -> None:
+    """Of the first leg all that hangs on the hip contradicts that its torque is the wrong one."""
+    both = repaired(legs, Change(FindingKind.SIGN, scale={"q0": -1.0}))
+    test = Dynamics.of(both)
+    assert test is not None
+    (told,) = torque_explanations(both, test)
+    assert {*told.change.signals} == {"q0", "u2"}

@@ -309,7 +309,9 @@ def finding_of(
       interval: Of the change's number, 95 %.
     """
     repair = lines.with_change(change)
-    others = tuple(label for other in alternatives for label in other.signals)
+    own = {*change.signals}
+    rivals = [[x for x in one.signals if x not in own] or one.signals for one in alternatives]
+    others = tuple(dict.fromkeys(label for one in rivals for label in one))
     also = f" {_all(others)} could be the wrong one as well." if others else ""
     mirrored = all(map(lines.reverses_joints, (change, *alternatives)))  # images that move alike
     return Finding(

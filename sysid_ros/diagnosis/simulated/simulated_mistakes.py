@@ -314,8 +314,7 @@ class _Search:
     ) -> list[Tried]:
         """Those of offsets, scales and lags that are accepted at their best sizes.
 
-        ``before`` is what is left without them; ``inputs`` and ``measured`` are entries that may be
-        to blame.
+        ``before`` is left without them; ``inputs`` and ``measured`` are entries that may be wrong.
         """
         seen = []
         for family in self._could_be.sized(inputs, measured, _LAGS):
@@ -336,9 +335,10 @@ class _Search:
         return [one for one in accepted if self._accepted(before, one)]
 
     def _accepted(self, before: Mapping[str, FloatArray], one: Tried) -> bool:
-        """Return whether a repair is decisive for some signals, spoils none, and matters."""
+        """Return whether a repair is decisive for some, spoils none, explains more, and matters."""
         helped = helped_signals(before, one.powers)
-        if not (one.may_be_accepted(before) and self._could_be.matters(one.changes[0], one.size)):
+        gains = one.may_be_accepted(before) and explained_more(before, one.powers) > 0.0
+        if not (gains and self._could_be.matters(one.changes[0], one.size)):
             return False
         after, share = signals_misfit(one.powers, helped), signals_misfit(before, helped)
         return decisive(after, share) or (not one.size and decisive(after, share, _FAR, _ROUGH))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import mujoco
 import mujoco.rollout
@@ -14,9 +15,10 @@ import pytest
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis.checks import check_dataset
-from sysid_ros.diagnosis.evidence.finding import FindingKind
+from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
 from sysid_ros.diagnosis.evidence.recorded import recorded
-from sysid_ros.diagnosis.simulated.simulated_mistakes import simulated_explanations
+from sysid_ros.diagnosis.simulated.simulated_mistakes import _Search, simulated_explanations
+from sysid_ros.diagnosis.simulated.tried_repairs import Tried
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.engine.signals.initial_state import create_initial_state
@@ -160,3 +162,16 @@ def test_forces_of_another_size_are_no_unit(
     entries = {"left": "/thrusts", "right": "/thrusts", "tilt_pos": "/states"}
     found = simulated_explanations(recorded([group]), group, ParameterDict(), 1.0, [], entries)
     assert [one.change.kind for one in found] == kinds
+
+
+def test_a_repair_that_leaves_more_than_it_explains_is_none() -> None:
+    """As where two others of a multirotor's thrusts steady its height and turn it over."""
+    before = {"height": np.full(12, 0.28), "roll": np.full(12, 2.1), "pitch": np.full(12, 2.1)}
+    change = (Change(FindingKind.SIGN, scale={"thrust": -1.0}),)
+    search = _Search.__new__(_Search)
+    search._could_be = SimpleNamespace(matters=lambda *_: True)
+    for turned, accepted in ((2.1, True), (2.45, False)):
+        after = {"height": np.full(12, 0.03), "roll": np.full(12, turned)}
+        one = Tried(change, 0.0, {**after, "pitch": after["roll"]})
+        assert one.may_be_accepted(before)
+        assert search._accepted(before, one) is accepted

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import mujoco
 import numpy as np
 import pytest
@@ -31,7 +33,12 @@ from sysid_ros.engine.inverse_dynamics import (
 )
 from sysid_ros.engine.inverse_dynamics.wrong_masses import _Judged
 from sysid_ros.engine.measured_torque import fit_torque, found_contradictions, torque_problem
-from sysid_ros.experiment import load_experiment, parse_experiment
+from sysid_ros.experiment import (
+    Experiment,
+    load_experiment,
+    parse_experiment,
+    with_overrides,
+)
 from sysid_ros.robots import build_parameters
 
 FACTOR = 1.4
@@ -75,13 +82,22 @@ def named(
     return found_contradictions(torque_problem(groups, params), TorqueSettings()).masses
 
 
+def written(
+    folder: Path,
+    recorded: tuple[np.ndarray, Motion, np.ndarray],
+    body: str = "",
+    gain: np.ndarray | float = 1.0,
+) -> Experiment:
+    """An experiment with a part of the recording."""
+    times, motion, torque = recorded[0][:SHORT], recorded[1].qpos[:SHORT], recorded[2][:SHORT]
+    (folder / "arm.xml").write_text(wrong_spec(body).to_xml())
+    write_torque_bag(folder / "bag", times, *noisy(motion, gain * torque))
+    (folder / "experiment.yaml").write_text(experiment_text())
+    return load_experiment(folder / "experiment.yaml")
+
+
 def test_check_names_it_and_how_to_repair_it_and_a_fit_says_so(recorded, tmp_path):
-    times, torque = recorded[0][:SHORT], recorded[2][:SHORT]
-    motion = Motion(*(part[:SHORT] for part in recorded[1]))
-    (tmp_path / "arm.xml").write_text(wrong_spec("upper").to_xml())
-    write_torque_bag(tmp_path / "bag", times, *noisy(motion.qpos, torque))
-    (tmp_path / "experiment.yaml").write_text(experiment_text())
-    experiment = load_experiment(tmp_path / "experiment.yaml")
+    experiment = written(tmp_path, recorded, "upper")
     (found,) = check_experiment(experiment, None)
     assert (found.kind, found.body) == (FindingKind.GRAVITY, "upper")
     assert found.repair == "- {body: upper, mass: null}"
@@ -90,6 +106,22 @@ def test_check_names_it_and_how_to_repair_it_and_a_fit_says_so(recorded, tmp_pat
     fit = fit_torque(groups, build_parameters(experiment, groups[0].spec))
     (clause,) = fit.torque.doubts
     assert "a mass of 'upper' 0.7" in clause
+
+
+def test_check_tells_a_factor_of_a_torque_as_its_scale(recorded, tmp_path):
+    experiment = written(tmp_path, recorded, gain=np.array([1.0, 1.6, 1.0]))
+    (found,) = check_experiment(experiment, None)
+    assert (found.kind, found.signals) == (FindingKind.SCALE, ("b_effort",))
+    assert found.evidence["low"] < 1.6 < found.evidence["high"]
+    assert check_experiment(with_overrides(experiment, found.overrides), None) == ()
+
+
+def test_a_reversed_torque_is_one_mistake(recorded, tmp_path):
+    notes = []
+    experiment = written(tmp_path, recorded, gain=np.array([1.0, -1.0, 1.0]))
+    (found,) = check_experiment(experiment, None, on_note=notes.append)
+    assert found.kind is FindingKind.SIGN and "b_effort" in found.signals
+    assert any("masses are not tested" in note for note in notes)
 
 
 @pytest.mark.parametrize("body", BODIES[1:])
