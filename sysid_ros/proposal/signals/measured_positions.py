@@ -157,7 +157,7 @@ def doubted_unit(model: mujoco.MjModel, joint: int, channel: Channel) -> str:
     Nothing else tells where its command is in that unit as well; what a position servo drives to a
     place hardly turns more than twice, nor does a slide go ten times as far as the robot is large.
     """
-    if model.jnt_limited[joint]:
+    if model.jnt_limited[joint] or channel.msgtype.startswith(_OF_BODIES):  # in m and rad
         return ""
     name, reach = model.joint(joint).name, float(np.ptp(np.concatenate(channel.values)))
     if int(model.jnt_type[joint]) != HINGE:
