@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +40,10 @@ _UNSURE = 2.0  # ... and where it must: what is wider tells nothing
 _AS_GOOD = 0.02  # less correlation: a half that turns about the vertical only fits either frame
 _FACTOR = 1.3  # a scale further from one is wrong; lever arms in models are not exact
 _OF_GRAVITY = (UNITS["g"], UNITS["mg"])
+_GRAVITY = 9.81  # m/s^2, of models as they are written
 _NEAR_GRAVITY = 0.05  # a factor that near to one of these is an accelerometer's unit
+_AWAY = 0.5  # rad or m, to where a joint that hangs straight feels its weight
+_FELT = 1e-9  # of the weight
 _SWAY = 0.3  # of gravity, that accelerations change its size by beside it
 _TOLD = (SignalKind.SENSOR, SignalKind.QPOS, SignalKind.QVEL)
 _SMALLEST_LAG = 0.01  # s
@@ -91,6 +95,7 @@ def body_sensor_findings(
             found.append(_finding(seen, lag, lines))
     others = _accelerometers(recorded) - {seen.label for seen in compared}
     found += _weighed(recorded, sorted(others), lines, declared)
+    found += _weightless(recorded, lines)
     return [*found, *carried_findings(recorded, lines)]
 
 
@@ -99,6 +104,53 @@ def _accelerometers(recorded: Recorded) -> set[str]:
     model, kind = recorded.model, int(mujoco.mjtSensor.mjSENS_ACCELEROMETER)
     names = {str(model.sensor(one).name) for one in np.flatnonzero(model.sensor_type == kind)}
     return {name for name in names if any(name in signals for signals in recorded.vectors)}
+
+
+def _weightless(recorded: Recorded, lines: ExperimentLines) -> list[Finding]:
+    """Gravity that a model lacks and an accelerometer feels, where no joint would.
+
+    Models of what moves in a plane are drawn without; where something could fall, it has a reason.
+    """
+    model = recorded.model
+    parts = [
+        np.concatenate([signals[label].values for signals in recorded.vectors if label in signals])
+        for label in sorted(_accelerometers(recorded))
+    ]
+    if np.any(model.opt.gravity) or len(parts) != 1:
+        return []
+    low, usual, high = np.percentile(np.linalg.norm(parts[0], axis=1), [5, 50, 95])
+    steady = low > (1.0 - _SWAY) * usual and high < (1.0 + _SWAY) * usual
+    (label,), down = _accelerometers(recorded), np.array([0.0, 0.0, -_GRAVITY])
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    site = data.site_xmat[int(model.sensor(label).objid[0])].reshape(3, 3)
+    upwards = float((site @ parts[0].mean(axis=0))[2]) > _RELATED * usual
+    near = abs(usual - _GRAVITY) < _NEAR_GRAVITY * _GRAVITY
+    if not (steady and near and upwards) or _falls(model, down):
+        return []
+    return [
+        Finding(
+            FindingKind.MOUNTING,
+            (),
+            {"size": float(usual), **dict(zip("xyz", down.tolist(), strict=True))},
+            f"The model has no gravity, and {label!r} feels it: as recorded, it reads "
+            f"{usual:.3g} m/s^2 in every direction of its motion. No joint of the model would "
+            "feel it.",
+            *lines.gravity(down.tolist()),
+        )
+    ]
+
+
+def _falls(model: mujoco.MjModel, gravity: FloatArray) -> bool:
+    """Return whether joints feel a gravity, as drawn and away from there."""
+    weighed = copy.copy(model)
+    weighed.opt.gravity = gravity
+    data, forces = mujoco.MjData(weighed), np.zeros(model.nv)
+    for _ in range(2):
+        mujoco.mj_forward(weighed, data)
+        forces = np.maximum(forces, np.abs(data.qfrc_bias))
+        mujoco.mj_integratePos(weighed, data.qpos, np.full(model.nv, _AWAY), 1.0)
+    return bool(np.any(forces > _FELT * _GRAVITY * float(model.body_mass.sum())))
 
 
 def _weighed(

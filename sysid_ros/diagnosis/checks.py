@@ -22,6 +22,7 @@ from sysid_ros.diagnosis.evidence import (
     percent,
     push_findings,
     together,
+    with_topics_degrees,
 )
 from sysid_ros.diagnosis.integral_parts import drive_findings
 from sysid_ros.diagnosis.range_violations import beyond_ranges, clipped_commands
@@ -279,6 +280,9 @@ def _tracking(state: CheckedState, *, simulated: bool) -> list[Finding]:
         found += state.undeclared(explanations)
         if not explanations:
             break
+        test = Tracking.of(state.recorded)
+    if rest := with_topics_degrees(state.recorded, found, state.lines.topics):
+        found += state.undeclared(rest)
         test = Tracking.of(state.recorded)
     found += state.undeclared(reversed_joints(state.recorded, test))
     drives = drive_findings(state, test)

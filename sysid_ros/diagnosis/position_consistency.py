@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -171,7 +171,10 @@ class _Reach:
 
 
 def other_units(
-    recorded: Recorded, topics: Mapping[str, str], turned: Mapping[str, float]
+    recorded: Recorded,
+    topics: Mapping[str, str],
+    turned: Mapping[str, float],
+    told: Collection[str] = (),
 ) -> list[tuple[Change, str]]:
     """Find positions, and what servos of their joints are asked for, in degrees or millimetres.
 
@@ -184,13 +187,19 @@ def other_units(
       recorded: The recordings.
       topics: The topic of each signal by its label.
       turned: What positions jump by where a turn is over, by label.
+      told: Signals whose own unit is known: what is converted from revolutions, say, is a motor's
+        behind a gear rather than degrees of revolutions.
 
     Returns:
       Repairs, each with its grounds.
     """
     found = []
     for hinges in (True, False):
-        own = [one for one in recorded.positions.items() if recorded.is_hinge(one[0]) == hinges]
+        own = [
+            (joint, label)
+            for joint, label in recorded.positions.items()
+            if recorded.is_hinge(joint) == hinges and label not in told
+        ]
         positions = _in_other_unit(recorded, own, topics, turned, hinges=hinges)
         # No slide is asked for a hundred times its range; hinges are, for a few times.
         joints = {one.joint for one in positions} if hinges else {joint for joint, _ in own}
@@ -198,6 +207,7 @@ def other_units(
             (recorded.joint_of(servo), label)
             for servo, label in recorded.servos.items()
             if recorded.model.actuator_gear[servo, 0] == 1.0  # a screw is asked for turns
+            if label not in told
         ]
         commands = _in_other_unit(
             recorded, [one for one in asked if one[0] in joints], topics, {}, hinges=hinges

@@ -40,6 +40,7 @@ _THROTTLE = (1000.0, 2000.0)  # ... these are the widths, wherever a controller 
 _SPEED = re.compile("rpm|speed|velocit|rotat")
 _BEYOND = 4.0  # times a range that does not end at one, which a model has from its motor
 _TOO_WIDE = 2.0  # times a range that no offset puts a motion into
+_OF_GEARS = ", which of a motor behind a gear is 1 over its ratio"
 _ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
 
 
@@ -268,9 +269,13 @@ def _left_range(
     if tied:
         sentence += "what ties it."
     elif highest - lowest < _TOO_WIDE * (high - low):
-        sentence += "give the offset of its encoder."
+        spare = _SPARE * (high - low)  # what the other axis puts into the range has its sign
+        mirrored = share > _MOSTLY and low - spare < -highest and -lowest < high + spare
+        sentence += (
+            f"give {'its sign (scale: -1) or ' if mirrored else ''}the offset of its encoder."
+        )
     else:  # which no offset puts into the range
-        sentence += f"give the unit or scale{_of_counts(values)}."
+        sentence += f"give the unit or scale{_of_counts(values) or _OF_GEARS}."
     if _told_in_degrees(recorded, joint):
         sentence += (
             " The range of its servo's commands is 57 times as wide: the model file has radians "

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from sysid_ros.diagnosis.checked_state import CheckedState
@@ -25,6 +26,7 @@ from sysid_ros.diagnosis.repeated_commands import repeated_command_findings
 from sysid_ros.diagnosis.standstills import standstill_findings
 from sysid_ros.diagnosis.torque_checks import MOST
 from sysid_ros.diagnosis.unfollowed_commands import unfollowed_command_findings
+from sysid_ros.experiment import SignalConfig
 
 
 def at_rest(state: CheckedState) -> list[Finding]:
@@ -106,10 +108,16 @@ def unit_findings(state: CheckedState) -> list[Finding]:
     """Signals far beyond the ranges of their joints, which another unit explains."""
     known = {label for change in state.repairs for label in change.signals}
     turned = {label: turn for label, turn in state.turned.items() if label not in known}
-    found = other_units(state.recorded, state.lines.topics, turned)
+    told = {label for label in state.lines.topics if _is_converted(state.lines.config(label))}
+    found = other_units(state.recorded, state.lines.topics, turned, told)
     for change, _ in found:
         state.repair(change)
     for change, why in turns_away(state.recorded):
         state.repair(change)
         found.append((change, why))
     return [finding_of(change, state.lines, {}, why) for change, why in found]
+
+
+def _is_converted(config: SignalConfig) -> bool:
+    """Return whether a signal's unit is known and not the model's, its scale included."""
+    return config.unit is not None and not math.isclose(abs(config.factor), 1.0)

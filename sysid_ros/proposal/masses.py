@@ -54,18 +54,20 @@ def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) 
     Of several that explain as much nobody knows which it is: all are free, each with a prior, so
     that their intervals say so. Of a body without a name the finding says what to do first. Where
     its load sits elsewhere too, the coordinates of its centre are free as well. Where hardly any
-    weight is left, the zero of a command is free instead, so that the body keeps its inertia.
+    weight is left, the zero of a command is free in that body's place, which keeps its inertia,
+    beside bodies that may as well be heavier.
     """
     model, found = spec.copy().compile(), []
     named = {str(model.body(body).name) for body in range(1, model.nbody)} - {""}
     for finding in findings:
         if finding.kind is not FindingKind.GRAVITY or finding.body not in named:
             continue
+        masses = [(finding.body, finding.evidence["mass"]), *finding.rivals]
+        also = f"explains as much as the mass of {finding.body!r} does"
         if finding.zero and finding.evidence["mass"] < _BORNE:
             found.append(_zero(finding))
-            continue
-        also = f"explains as much as the mass of {finding.body!r} does"
-        for body, factor in [(finding.body, finding.evidence["mass"]), *finding.rivals]:
+            masses = [one for one in masses if one[1] >= _BORNE]
+        for body, factor in masses:
             if body not in named:
                 continue
             mass = float(model.body(body).mass[0])

@@ -162,6 +162,32 @@ def test_gravity_alone_names_the_unit_of_an_accelerometer() -> None:
     assert findings(alone, "accelerometer", bare) == ()
 
 
+PLANAR = """<mujoco><option gravity="0 0 0"/><worldbody><body>
+  <joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
+  <joint name="turn" axis="{axis}"/><geom type="box" size=".3 .2 .1" pos=".1 0 0"/>
+  <site name="imu"/></body></worldbody>
+  <sensor><accelerometer name="accelerometer" site="imu"/></sensor></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("axis", "reads", "told"),
+    [
+        ("0 0 1", [0.0, 0.0, 9.81], True),
+        ("0 1 0", [0.0, 0.0, 9.81], False),  # which would turn under its weight
+        ("0 0 1", [0.0, 9.81, 0.0], False),
+        ("0 0 1", [0.0, 0.0, 2.0], False),
+    ],
+)
+def test_gravity_that_a_planar_model_lacks_and_its_imu_feels(
+    axis: str, reads: list[float], told: bool
+) -> None:
+    xml = PLANAR.format(axis=axis)
+    found = findings(xml, "accelerometer", values(lambda x: 0.1 * x + reads))
+    assert [one.kind for one in found] == [FindingKind.MOUNTING] * told
+    for one in found:
+        assert "gravity: {initial: [0.0, 0.0, -9.81], frozen: true}" in one.repair
+
+
 def test_a_reversed_force_is_named_and_one_of_another_mass_or_without_its_zero_is_not() -> None:
     xml = ARM.replace("</sensor>", '<force name="grip" site="imu"/></sensor>')
     (sign,) = findings(xml, "grip", values(lambda x: -1.7 * x))  # with a load of its own

@@ -11,6 +11,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+import yaml
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import check_experiment
@@ -90,6 +91,19 @@ def test_degrees_of_positions_and_commands_alike_are_one_finding(folder: Path) -
     assert "'pan_qpos', 'panning' may be otherwise: no range tells" in finding.sentence
 
 
+@pytest.mark.parametrize("unit", ["rev", None])
+def test_what_is_known_to_be_in_turns_is_in_no_degrees(folder: Path, unit: str | None) -> None:
+    """A motor's turns behind a gear of 57.3 are as far out of a range as degrees are."""
+    factor = DEGREES / (2.0 * math.pi if unit else 1.0)
+    tree = yaml.safe_load(experiment_text({"tilt": factor}, {"tilting": factor}))
+    for entry in (tree["signals"][1], tree["signals"][4]):
+        entry |= {"unit": unit} if unit else {}
+    experiment = parse_experiment(yaml.safe_dump(tree), path=folder / "experiment.yaml")
+    [finding] = check_dataset(experiment, load_dataset(experiment, None))
+    assert finding.kind is (FindingKind.RANGE if unit else FindingKind.DEGREES)
+    assert {"tilt_qpos"} <= {*finding.signals}
+
+
 def test_millimetres_of_a_slide_beside_radians(folder: Path) -> None:
     [finding] = found(folder, {"arm": 1000.0}, {"reaching": 1000.0})
     assert finding.kind is FindingKind.MILLIMETRES
@@ -142,7 +156,7 @@ def test_a_topic_one_of_whose_ranges_is_too_narrow_for_degrees_is_in_another_uni
     assert FindingKind.DEGREES not in [one.kind for one in found_there]
     [finding] = [one for one in found_there if one.signals == ("pan_qpos",)]
     assert finding.kind is FindingKind.RANGE
-    assert finding.sentence.endswith("give the unit or scale.")
+    assert "give the unit or scale, " in finding.sentence
 
 
 def test_centimetres_are_left_as_a_range(folder: Path) -> None:

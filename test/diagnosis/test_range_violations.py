@@ -103,19 +103,24 @@ def test_joints_that_left_their_ranges_are_told(
 @pytest.mark.parametrize(
     ("scale", "offset", "advice"),
     [
-        (1.0, 2.0, "give the offset of its encoder."),
+        (1.0, 5.0, "or give the offset of its encoder."),
+        (-1.0, -2.0, "or give its sign (scale: -1) or the offset of its encoder."),
         (
             1.0 / COUNT,
             2048.0,
             "its encoder's counts (0.001534 where 4096 are a turn) and its offset.",
         ),
-        (1000.0, 0.0, "give the unit or scale."),
+        (
+            1000.0,
+            0.0,
+            "give the unit or scale, which of a motor behind a gear is 1 over its ratio.",
+        ),
     ],
 )
 def test_what_no_offset_puts_into_a_range_is_in_another_unit(
     folder: Path, scale: float, offset: float, advice: str
 ) -> None:
-    tree = yaml.safe_load(text_of(folder, knuckle='range="-0.4 1.6"'))
+    tree = yaml.safe_load(text_of(folder, knuckle='range="0.6 3.4"'))
     tree["signals"][0] |= {"scale": scale, "offset": offset}
     [finding] = beyond_ranges(state_of(folder, yaml.safe_dump(tree)).recorded)
     assert finding.sentence.endswith(advice)

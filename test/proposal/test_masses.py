@@ -70,6 +70,10 @@ def test_what_bears_a_weight_is_a_zero_and_not_a_body_without_weight() -> None:
     assert (mass.name, mass.attribute) == ("b1", "mass")
     (mass,) = masses_that_gravity_names(spec, [replace(finding, zero="")])
     assert mass.attribute == "mass"
+    rivals = (("b0", 1.4), ("b2", -0.1))  # heavier than the model, which may as well be
+    both = masses_that_gravity_names(spec, [replace(finding, rivals=rivals)])
+    assert [(one.name, one.attribute) for one in both] == [("servo", "bias"), ("b0", "mass")]
+    assert both[1].std is not None
 
 
 def test_a_hand_that_holds_a_heavy_tool_may_weigh_what_it_seems_to() -> None:

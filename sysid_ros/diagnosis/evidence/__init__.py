@@ -78,6 +78,7 @@ from sysid_ros.diagnosis.evidence.sampling_mistakes import (
     still_joints,
     stuck_limit,
 )
+from sysid_ros.diagnosis.evidence.shared_units import with_topics_degrees
 from sysid_ros.diagnosis.evidence.slips import slip_findings
 from sysid_ros.diagnosis.evidence.stops import is_tied_beyond, leaves_range, loads, positions_of
 from sysid_ros.diagnosis.evidence.stretch import Stretch, to_and_fro

@@ -38,6 +38,8 @@ def leaves_range(recorded: Recorded, joint: int) -> bool:
     beyond = np.abs(values - np.clip(values, *recorded.model.jnt_range[joint]))
     pressed = float(loads(recorded)[recorded.model.jnt_dofadr[joint]]) + _drive(recorded, joint)
     deepest = float(np.percentile(beyond, _DEEPEST))
+    if deepest > float(np.ptp(recorded.model.jnt_range[joint])):
+        return True  # whatever its servo, told in the same unit, would press with
     return deepest > _BOUNCES * _give(recorded.model, joint, pressed)
 
 

@@ -46,6 +46,7 @@ from sysid_ros.recording.messages import (
     is_reported,
     locate,
     message_type,
+    owner_name,
     parse_field,
     played,
     texts_of,
@@ -278,20 +279,21 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
         info, types = recording.topic(topic), recording.types(topic)
         found: dict[str, _Leaf] = {}
         lengths: set[int] = set()
-        turns = Turns()
+        turns, names = Turns(), set[str]()
         began, goals = None, False
         for count, message in enumerate(recording.messages([topic])):
             began = began or message.log_ns
             new = count < _FIRST or len(message.data) not in lengths
             lengths.add(len(message.data))
-            if new or turns.told:
+            if new or turns.told or any(names):
                 tree = locate(message.data, info.msgtype, types, serialization=info.serialization)
                 turns.note(tree.root, message.data)
+                names.add(owner_name(tree.root))
             if new:
                 for leaf in _walk(tree.root, "", []):
                     found.setdefault(leaf.field, leaf)
                 goals = goals or is_goal(tree.root, message.data)
-            shared = turns.told or info.msgtype.endswith(_SHARED)
+            shared = turns.told or any(names) or info.msgtype.endswith(_SHARED)
             shared &= message.log_ns < began + _LOOKED_AT
             if (count >= _FIRST - 1 and not shared) or len(found) > _MOST_FIELDS:
                 break
@@ -300,6 +302,11 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
     if any(field.startswith(_PLAYED) for field in found):  # some messages have several points
         found = {field: leaf for field, leaf in found.items() if not field.startswith(_LAST)}
     leaves = _by_owner([*found.values()], turns.owners())
+    if len(names) == 1:  # else messages are of one and of another
+        leaves = [
+            replace(one, name=one.name or min(names)) if one.field.isidentifier() else one
+            for one in leaves
+        ]
     if goals:
         leaves = [replace(leaf, field=leaf.field.replace(_LAST, _PLAYED, 1)) for leaf in leaves]
     return [] if len(found) > _MOST_FIELDS else leaves

@@ -34,6 +34,7 @@ from sysid_ros.proposal.signals.efforts import (
 from sysid_ros.proposal.signals.elastic_joints import behind_springs
 from sysid_ros.proposal.signals.leaders import with_leaders_asking
 from sysid_ros.proposal.signals.lines import SERVOS, Line
+from sysid_ros.proposal.signals.measured_numbers import with_measured_numbers
 from sysid_ros.proposal.signals.measured_positions import (
     Positions,
     doubted_unit,
@@ -41,7 +42,6 @@ from sysid_ros.proposal.signals.measured_positions import (
     rival_topics,
     scalar_joints,
     velocity_lines,
-    with_measured_numbers,
 )
 from sysid_ros.proposal.signals.open_drives import standing_servos
 from sysid_ros.proposal.signals.orders import Order

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sysid_ros.recording.messages.message_tree import Number
+from sysid_ros.recording.messages.message_tree import Number, Text
 
 if TYPE_CHECKING:
     from sysid_ros.recording.messages.message_tree import Group
 
 _CALLED = re.compile("(.+_)?id")
+_NAMED = re.compile("(joint|motor|actuator|servo)|((joint|motor|actuator|servo)_)?name")
 _MOST = 64  # on one bus
 _TURNS = 2  # of each
 
@@ -34,6 +35,15 @@ class Owner:
 
     def __str__(self) -> str:
         return f"{self.field}={self.value}"
+
+
+def owner_name(message: Group) -> str:
+    """The name of whose numbers a message has, as a string of it; empty where none tells."""
+    texts = [
+        node.value for field, node in message.fields.items()
+        if isinstance(node, Text) and _NAMED.fullmatch(field)
+    ]  # fmt: skip
+    return texts[0] if len(texts) == 1 else ""
 
 
 def whose(number: Number, data: bytes) -> int:

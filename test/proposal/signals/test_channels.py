@@ -230,6 +230,28 @@ def test_messages_of_one_motor_each_are_an_array_of_all_that_answer(
         assert "position" in found and len(found["position"].values[0]) == 3 * count
 
 
+@pytest.mark.parametrize(
+    ("field", "others", "name"),
+    [("name", "", "grip"), ("joint_name", "", "grip"), ("mode", "", ""), ("name", "lift", "")],
+)
+def test_a_message_with_a_name_is_of_what_it_names(
+    tmp_path: Path, field: str, others: str, name: str
+) -> None:
+    """Where all messages have one; those of one and of another are told by no name."""
+    types, kind = messages.types(), f"xs_msgs/msg/Single{field.title().replace('_', '')}"
+    if kind not in types.types:
+        types.register(get_types_from_msg(f"string {field}\nfloat32 cmd\n", kind))
+    rows = [
+        (
+            "/commands/single", kind, 20_000_000 * tick,
+            bytes(types.serialize_cdr(types.types[kind](given, 0.01 * tick), kind)),
+        )
+        for tick in range(20)
+        for given in [others if others and tick > 9 else "grip"]
+    ]  # fmt: skip
+    assert read(written(tmp_path, rows), "/commands/single")["cmd"].name == name
+
+
 def test_a_count_of_time_dates_a_topic_where_it_does_in_all_recordings(tmp_path: Path) -> None:
     """A recording in which its clock was set would be refused by what init writes."""
     types, kind = messages.types(), "can_msgs/msg/Counted"

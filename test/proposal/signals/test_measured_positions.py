@@ -13,6 +13,7 @@ import pytest
 
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.mapping import map_channels
+from sysid_ros.proposal.signals.measured_numbers import with_measured_numbers
 from sysid_ros.proposal.signals.measured_positions import measured_positions
 
 TIMES = 1e9 + np.arange(0.0, 10.0, 0.01)
@@ -195,3 +196,25 @@ def test_a_mimic_joint_has_no_position_from_the_joint_that_it_follows() -> None:
         "finger": "/joint_states",
         "thumb_base": "/gripper/state",
     }
+
+
+@pytest.mark.parametrize(("inwards", "found"), [("in", True), ("out", False)])
+def test_fields_that_are_called_as_joints_beside_what_a_topic_asks_for(
+    inwards: str, found: bool
+) -> None:
+    """Kinova's driver tells angles and torques in one type, a number for each joint."""
+
+    def numbers(kind: str, topic: str, quantity: str) -> list[Channel]:
+        return [
+            replace(told(topic, f"kinova_msgs/msg/{kind}", f"{name}_joint"), quantity=quantity)
+            for name in JOINTS
+        ]
+
+    asked = numbers("JointVelocity", f"/driver/{inwards}/joint_velocity", "velocity")
+    shown = numbers("JointAngles", "/driver/out/joint_angles", "position")
+    forces = numbers("JointAngles", "/driver/out/joint_torques", "effort")
+    channels = [replace(one, command=True) for one in (*asked, *shown, *forces)]
+    read = with_measured_numbers(arm(), channels)
+    assert [one.command for one in read] == [True] * 3 + [not found] * 6
+    places = {name: ("/driver/out/joint_angles", f"{name}_joint") for name in JOINTS}
+    assert found_in(read) == (places if found else {})

@@ -33,10 +33,11 @@ def pose(**values: FloatArray) -> list[Channel]:
     ]  # fmt: skip
 
 
-def recorded() -> list[Channel]:
+def recorded(reach: float = 1.0) -> list[Channel]:
     half = 0.5 * 0.9 * TIMES
     return pose(
-        position_x=np.sin(TIMES), position_y=np.cos(TIMES), position_z=1e-4 * np.sin(9.0 * TIMES),
+        position_x=reach * np.sin(TIMES), position_y=np.cos(TIMES),
+        position_z=1e-4 * np.sin(9.0 * TIMES),
         orientation_z=np.sin(half), orientation_w=np.cos(half),
     )  # fmt: skip
 
@@ -51,6 +52,8 @@ def test_a_pose_is_the_positions_of_a_planar_base() -> None:
         ("qpos", "yaw"): "pose.orientation.yaw",
     }
     assert found.unmapped[0] == "joint 'rudder' has no measured position"
+    far = map_channels(model, recorded(80.0))  # of the model, which no slide in metres goes
+    assert not [one for one in far.lines if "in mm" in one.doubt]
     heading, sure = planar_positions(model, recorded())[2]
     np.testing.assert_allclose(heading.values[0], 0.9 * TIMES, atol=1e-9)
     assert not sure
