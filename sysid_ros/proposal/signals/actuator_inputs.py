@@ -19,7 +19,7 @@ from sysid_ros.engine.elements import joint_of
 from sysid_ros.engine.signals import control_names, value_at
 from sysid_ros.experiment import UNITS
 from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.drives import Drive
+from sysid_ros.proposal.signals.drives import Drive, moved_by
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import Match, match_names, similarity
 from sysid_ros.proposal.signals.open_drives import Evidence, OpenDrives
@@ -43,6 +43,10 @@ from sysid_ros.recording.messages import is_asked, message_type
 
 _NO_NUMBERS = ("/Bool", "/String")
 _REPEATED = 0.1  # of a command's power, that may be left where it repeats another
+_OF_UNSEEN = (
+    "is the {channel.quantity} of {channel.topic} the control of {drive.name}? Nothing measures "
+    "what that moves"
+)
 _OF_ROTOR = "is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
 
 
@@ -169,6 +173,27 @@ def _of_base(open_: OpenDrives, commands: _Commands, told: Evidence) -> None:
         if asked:
             decided, _ = by_motion(told, [drive], asked)
             open_.take(decided)
+    for kind, asked in (("position", angles), ("velocity", speeds)):
+        open_.take(_only_one_unseen(open_.drives, kind, asked, told))
+
+
+def _only_one_unseen(
+    drives: Sequence[Drive], kind: str, asked: Sequence[Channel], told: Evidence
+) -> list[Line]:
+    """The one angle, or speed, a base is asked for, of the one drive of such that nobody measures.
+
+    As of a car, of which odometry alone was recorded: no motion tells whose command it is.
+    """
+    model = told.model
+    seen = {str(model.joint(joint).name) for joint in told.positions}
+    of_kind = [
+        one for one in drives
+        if one.quantity == kind and (kind == "position" or joint_of(model, one.actuator) is None)
+    ]  # fmt: skip
+    if not (len(of_kind) == len(asked) == 1) or moved_by(model, of_kind[0].actuator) & seen:
+        return []
+    doubt = _OF_UNSEEN.format(channel=asked[0], drive=of_kind[0])
+    return [Line("actuator", of_kind[0].name, asked[0], doubt)]
 
 
 def _doubted_beside(of_base: Sequence[Channel], drives: Sequence[Drive], line: Line) -> Line:
