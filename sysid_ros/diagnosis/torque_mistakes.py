@@ -32,6 +32,7 @@ from sysid_ros.diagnosis.evidence import (
     discrete,
     families,
     joint_labels,
+    keeps_to_ranges,
     lag_interval,
     motion_range,
     named_degrees,
@@ -293,7 +294,7 @@ def _accepted(one: _Tried, before: Misfit, recorded: Recorded) -> bool:
     kind, size = one.change.kind, one.size
     matters = True
     if kind is FindingKind.OFFSET:
-        matters = abs(size) >= _SMALLEST_OFFSET
+        matters = abs(size) >= _SMALLEST_OFFSET and keeps_to_ranges(recorded, one.change.offset)
     elif kind is FindingKind.SCALE:
         matters = max(size, 1.0 / size) >= _SMALLEST_FACTOR and _still_moves(recorded, one.change)
     elif kind is FindingKind.LAG:

@@ -30,7 +30,7 @@ _HANG_ON_IT = {
 }
 _SPREAD = 1.0  # standard deviation over the typical size: as likely nothing as twice the model's
 _DOUBT = (
-    "recordings alone do not tell the {what} of {name}, on which {others} hang; "
+    "recordings alone do not tell the {what} of {name}, which bears on {others}; "
     "the prior says what is likely"
 )
 _WORDS = {"frictionloss": "dry friction"}

@@ -11,7 +11,13 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.elements import SCALAR, add_servo, add_velocity_servo, usual_servo_gain
+from sysid_ros.engine.elements import (
+    SCALAR,
+    add_servo,
+    add_unit_motor,
+    add_velocity_servo,
+    usual_servo_gain,
+)
 from sysid_ros.errors import ModelError, unknown_name
 from sysid_ros.experiment import SignalConfig, added_input
 from sysid_ros.recording.mapping import SignalKind
@@ -95,7 +101,8 @@ def with_servos(
     Args:
       spec: The model.
       joints: Names of the hinges and slides; all without.
-      kind: SERVO for commanded positions, VELOCITY_SERVO for velocities.
+      kind: SERVO for commanded positions, VELOCITY_SERVO for velocities, EFFORT for motors of gain
+        one instead.
       driven: Names of motors that stay.
 
     Raises:
@@ -113,7 +120,10 @@ def with_servos(
         if name in taken:
             raise ModelError(f"signals: the model has an actuator {name!r}; map that instead")
         gain = usual_servo_gain(model, model.joint(joint).id)
-        if kind is SignalKind.SERVO:
+        if kind is SignalKind.EFFORT:
+            on_joint = mujoco.mjtTrn.mjTRN_JOINT
+            add_unit_motor(served, name, on_joint, joint, [1.0, *[0.0] * 5])
+        elif kind is SignalKind.SERVO:
             add_servo(served, name, joint, gain)
             # A servo's damping is among the joint's own, so that the limit of the joint's drive
             # would hold back the spring alone, where a controller's sum is far below it. An

@@ -80,6 +80,12 @@ from sysid_ros.diagnosis.evidence.sampling_mistakes import (
 )
 from sysid_ros.diagnosis.evidence.shared_units import with_topics_degrees
 from sysid_ros.diagnosis.evidence.slips import slip_findings
-from sysid_ros.diagnosis.evidence.stops import is_tied_beyond, leaves_range, loads, positions_of
+from sysid_ros.diagnosis.evidence.stops import (
+    is_tied_beyond,
+    keeps_to_ranges,
+    leaves_range,
+    loads,
+    positions_of,
+)
 from sysid_ros.diagnosis.evidence.stretch import Stretch, to_and_fro
 from sysid_ros.diagnosis.evidence.whole_motion import whole_motion

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import mujoco
 import numpy as np
 
@@ -14,6 +16,7 @@ from sysid_ros.diagnosis.evidence.recorded import Recorded
 _VISIBLE = 0.005  # of a range, root mean square beyond it
 _TIED = 0.02  # the same of a joint that nothing measures: what ties it gives way, too
 _DEEPEST = 99.0  # percentile
+_MOSTLY = 0.5  # of samples
 _BOUNCES = 6.0  # times as deep as at rest
 _IMPEDANCES = 1e-4, 0.9999  # MuJoCo's mjMINIMP and mjMAXIMP
 _LOOKS = 12  # postures, in which loads are asked for
@@ -41,6 +44,27 @@ def leaves_range(recorded: Recorded, joint: int) -> bool:
     if deepest > float(np.ptp(recorded.model.jnt_range[joint])):
         return True  # whatever its servo, told in the same unit, would press with
     return deepest > _BOUNCES * _give(recorded.model, joint, pressed)
+
+
+def keeps_to_ranges(recorded: Recorded, offsets: Mapping[str, float]) -> bool:
+    """Return whether offsets leave joints within their ranges, most of the time, that are so now.
+
+    An encoder whose zero is off takes its joint out of the range, and its repair back into it.
+
+    Args:
+      recorded: The recordings.
+      offsets: What would be added to positions, by label.
+    """
+    for joint, label in recorded.positions.items():
+        if label in offsets and recorded.model.jnt_limited[joint]:
+            values = positions_of(recorded, joint)
+            low, high = recorded.model.jnt_range[joint]
+            before, after = (
+                np.mean((low <= one) & (one <= high)) for one in (values, values + offsets[label])
+            )
+            if after < _MOSTLY < before:
+                return False
+    return True
 
 
 def is_tied_beyond(recorded: Recorded, joint: int, values: FloatArray) -> bool:

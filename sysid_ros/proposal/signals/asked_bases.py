@@ -20,7 +20,7 @@ from sysid_ros.engine.elements import joint_of
 from sysid_ros.engine.signals import value_at
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.correlations import decisive
-from sysid_ros.proposal.signals.drives import Drive
+from sysid_ros.proposal.signals.drives import Drive, moved_by
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.open_drives import Evidence, OpenDrives
 from sysid_ros.proposal.signals.ordered_inputs import by_motion
@@ -31,6 +31,10 @@ from sysid_ros.recording.messages import is_asked
 _PARTS = {f"{kind}.{axis}": 3 * i + k for i, kind in enumerate(("linear", "angular"))
           for k, axis in enumerate("xyz")} | {"speed": 0, "drive.speed": 0}  # fmt: skip
 _ALIKE = (0.5, 1.5)  # of what it is told, by how much a wheel turns that friction holds back
+_OF_UNSEEN = (
+    "is the {channel.quantity} of {channel.topic} the control of {drive.name}? Nothing measures "
+    "what that moves"
+)
 _REPEATED = 0.1  # of a command's power, that may be left where it repeats another
 
 
@@ -46,6 +50,27 @@ def of_base(open_: OpenDrives, asked: Sequence[Channel], told: Evidence) -> None
         if fitting:
             decided, _ = by_motion(told, [drive], fitting)
             open_.take(decided)
+    for kind, fitting in (("position", angles), ("velocity", speeds)):
+        open_.take(_only_one_unseen(open_.drives, kind, fitting, told))
+
+
+def _only_one_unseen(
+    drives: Sequence[Drive], kind: str, asked: Sequence[Channel], told: Evidence
+) -> list[Line]:
+    """The one angle, or speed, a base is asked for, of the one drive of such that nobody measures.
+
+    As of a car, of which odometry alone was recorded: no motion tells whose command it is.
+    """
+    model = told.model
+    seen = {str(model.joint(joint).name) for joint in told.positions}
+    of_kind = [
+        one for one in drives
+        if one.quantity == kind and (kind == "position" or joint_of(model, one.actuator) is None)
+    ]  # fmt: skip
+    if not (len(of_kind) == len(asked) == 1) or moved_by(model, of_kind[0].actuator) & seen:
+        return []
+    doubt = _OF_UNSEEN.format(channel=asked[0], drive=of_kind[0])
+    return [Line("actuator", of_kind[0].name, asked[0], doubt)]
 
 
 def _of_wheel(drive: Drive, speeds: Sequence[Channel], told: Evidence) -> list[Line]:

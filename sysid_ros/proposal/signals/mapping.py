@@ -181,7 +181,8 @@ def map_robot(
     """Propose the signal map of a model, and the servos that it needs if nothing drives it.
 
     Positions or velocities that were commanded mean servos, of which a URDF says nothing, and a
-    model with motors, which no torque drives, no more.
+    model with motors, which no torque drives, no more. Where no effort of a joint without an
+    actuator was measured, the commanded one drives it.
 
     Returns:
       The model, with a servo on each joint whose command is mapped, and the map.
@@ -227,12 +228,12 @@ def _with_servos(
     plain: Mapping,
     channels: Sequence[Channel],
     orders: Sequence[Order],
-    kinds: Sequence[SignalKind] = (SignalKind.SERVO, SignalKind.VELOCITY_SERVO),
+    kinds: Sequence[SignalKind] = (*map(SignalKind, SERVOS), SignalKind.EFFORT),
 ) -> tuple[mujoco.MjSpec, Mapping]:
-    """Servos for commanded positions, and for commanded velocities of the joints left."""
+    """Servos for commanded positions, and for commanded velocities and efforts of joints left."""
     lines, possible = plain.lines, plain.possible
     for kind in kinds:
-        taken = {line.name for line in lines if line.kind in SERVOS}
+        taken = {line.name for line in lines if line.input}
         joints = {added_input(kind, joint): joint for joint in _left(spec, taken, channels)}
         if not joints:
             continue
@@ -244,6 +245,7 @@ def _with_servos(
         )
         if new:
             lines, possible = lines + new, found.possible
+        if new and kind is not SignalKind.EFFORT:  # whose motors whoever loads the model adds
             spec = with_servos(spec, [line.name for line in new], kind)
     return spec, replace(plain, lines=lines, possible=possible)
 
@@ -280,8 +282,9 @@ def _left(spec: mujoco.MjSpec, taken: Collection[str], channels: Sequence[Channe
 
 
 def _says(channel: Channel, kind: SignalKind) -> bool:
-    """Tell whether a servo may take a command; one of velocities only what is called so."""
-    return kind is SignalKind.SERVO or channel.quantity == "velocity"
+    """Tell whether a command is for such an input; velocities and efforts are called so."""
+    called = {SignalKind.VELOCITY_SERVO: "velocity", SignalKind.EFFORT: "effort"}
+    return channel.quantity == called.get(kind, channel.quantity)
 
 
 def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str]:

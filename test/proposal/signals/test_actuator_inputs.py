@@ -686,6 +686,32 @@ def test_steering_angles_and_speeds_of_a_car_are_those_of_servos_that_follow_the
     }
 
 
+@pytest.mark.parametrize("steered", [1, 2])
+def test_a_car_of_which_odometry_alone_tells_is_asked_whether_its_servo_has_the_angle(
+    steered: int,
+) -> None:
+    """One servo and one velocity of a tendon leave no choice; of two servos neither is sure."""
+    names = ("left", "right")[:steered]
+    hinges = "".join(f'<body><joint name="{j}"/><geom size=".1"/></body>' for j in (*names, "w"))
+    turned = "".join(f'<position name="{j}_servo" joint="{j}" kp="9"/>' for j in names)
+    car = mujoco.MjModel.from_xml_string(f"""<mujoco><worldbody>{hinges}</worldbody>
+        <tendon><fixed name="axle"><joint joint="w" coef=".3"/></fixed></tendon>
+        <actuator>{turned}<velocity name="drive" tendon="axle" kv="9"/></actuator></mujoco>""")
+    motion, kind = motions(2), "ackermann_msgs/msg/AckermannDriveStamped"
+    told = [
+        Channel("/drive", kind, f"drive.{field}", "", quantity, 0, True, (TIMES,), (values,))
+        for field, quantity, values in zip(
+            ("steering_angle", "speed"), ("position", "velocity"), motion.T, strict=True
+        )
+    ]
+    found = map_channels(car, told)
+    expected = {"drive": "drive.speed"}
+    if steered == 1:
+        expected["left_servo"] = "drive.steering_angle"
+    assert {line.name: line.channel.field for line in found.lines} == expected
+    assert all("Nothing measures" in line.doubt for line in found.lines)
+
+
 @pytest.mark.parametrize(("slope", "zero"), [(-1.2135, 0.5304), (1.0, 0.0)])
 def test_a_servos_number_that_repeats_a_steering_angle_is_that_angle(
     slope: float, zero: float

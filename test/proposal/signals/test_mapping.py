@@ -218,6 +218,31 @@ def test_joints_without_actuators_get_servos_for_what_was_commanded() -> None:
     ]  # fmt: skip
 
 
+def test_commanded_efforts_drive_joints_without_actuators_where_none_are_measured() -> None:
+    """As the effort controllers of ros2_control are told them, whose topic alone says it."""
+    measured = states("/joint_states", "shoulder", "elbow", "finger")
+    commands = [
+        replace(
+            one, topic="/effort_controller/commands", field=f"data[{one.index}]", name="",
+            msgtype="std_msgs/msg/Float64MultiArray", command=True, quantity="effort",
+        )
+        for one in measured
+    ]  # fmt: skip
+    spec, mapping = map_robot(mujoco.MjSpec.from_string(HAND), [*measured, *commands])
+    told = {line.name: (line.kind, line.channel.field) for line in mapping.lines if line.input}
+    assert told == {
+        "shoulder": ("effort", "data[0]"),
+        "elbow": ("effort", "data[1]"),
+        "finger": ("effort", "data[2]"),
+    }
+    assert not spec.actuators  # each `effort` of an experiment brings its own
+
+    efforts = [replace(one, quantity="effort", field=f"effort[{one.name}]") for one in measured]
+    _, mapping = map_robot(mujoco.MjSpec.from_string(HAND), [*measured, *efforts, *commands])
+    driven = {line.channel.topic for line in mapping.lines if line.input}
+    assert driven == {"/joint_states"}, "what is measured beside them counts"
+
+
 @pytest.mark.parametrize("quantity", ["position", "effort"])
 def test_servos_take_the_place_of_motors_that_are_told_positions(quantity: str) -> None:
     """As a model of Menagerie's has motors, and a controller was told positions."""
