@@ -20,7 +20,8 @@ from sysid_ros.engine.uncertainty import ParameterEstimate
 
 pytest.importorskip("rclpy", reason="the messages need ROS 2 (rclpy)")
 
-from sysid_ros.nodes.estimator.messages import silence, status, verdict  # after the skip
+from sysid_ros.nodes.estimator import payload  # after the skip
+from sysid_ros.nodes.estimator.messages import silence, status, verdict
 from sysid_ros.nodes.estimator.payload import PayloadTopics
 from sysid_ros_interfaces.srv import GetPayload
 
@@ -90,6 +91,20 @@ def test_what_is_not_to_be_relied_on_says_so() -> None:
     answer = node.answer(None, GetPayload.Response())
     assert not answer.success and answer.mass == 0.7
     assert answer.message == "a push; too few seconds of motion yet"
+
+
+def test_a_load_is_not_to_be_relied_on_where_nothing_is_heard_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    node, now = Node(), [100.0]
+    monkeypatch.setattr(payload.time, "monotonic", lambda: now[0])
+    PayloadTopics(node).publish(estimate(), "hand", STAMP_NS)
+    now[0] += 4.0
+    assert node.answer(None, GetPayload.Response()).success
+    now[0] += 57.0
+    answer = node.answer(None, GetPayload.Response())
+    assert not answer.success and answer.mass == 0.7
+    assert answer.message == "no estimate for 61 s"
 
 
 def test_a_wrong_model_is_said_everywhere():

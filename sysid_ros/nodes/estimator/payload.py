@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from sysid_ros.engine.elements import BodyInertia, full_inertia
 from sysid_ros.engine.estimation import BodyFinding
 from sysid_ros.engine.inverse_dynamics import PAYLOAD
 from sysid_ros.engine.moving_horizon import HorizonEstimate
+from sysid_ros.nodes.estimator.messages import silence
 from sysid_ros.nodes.latched import LATCHED
 from sysid_ros_interfaces.msg import PayloadEstimate
 from sysid_ros_interfaces.srv import GetPayload
@@ -29,6 +32,7 @@ class PayloadTopics:
     def __init__(self, node: Node) -> None:
         """Offer them."""
         self._latest: PayloadEstimate | None = None
+        self._published = math.nan  # time.monotonic() of it
         self._estimates = node.create_publisher(PayloadEstimate, "~/payload_estimate", LATCHED)
         self._inertias = node.create_publisher(InertiaStamped, "~/payload", LATCHED)
         node.create_service(GetPayload, "~/get_payload", self._answer)
@@ -44,6 +48,7 @@ class PayloadTopics:
         for body, spread in zip(estimate.bodies, estimate.spreads, strict=True):
             if body.body == PAYLOAD:
                 self._latest = payload_estimate(estimate, body, spread, frame, stamp_ns)
+                self._published = time.monotonic()
                 self._estimates.publish(self._latest)
                 alone = InertiaStamped(header=self._latest.header, inertia=self._latest.inertia)
                 self._inertias.publish(alone)
@@ -53,7 +58,9 @@ class PayloadTopics:
         if latest is None:
             response.message = _NONE
             return response
-        response.success, response.message = not latest.flags, "; ".join(latest.flags)
+        silent = silence(time.monotonic() - self._published)  # another load may be held by now
+        response.message = "; ".join([*latest.flags, *([silent] if silent else [])])
+        response.success = not response.message
         response.frame_id, response.mass = latest.header.frame_id, latest.inertia.m
         response.center_of_gravity = latest.inertia.com
         response.center_of_mass = [latest.inertia.com.x, latest.inertia.com.y, latest.inertia.com.z]
