@@ -170,11 +170,4 @@ class _Test:
         """The sums of the surest kind of rows of each joint."""
         shifted = self.evidence.shifted[condition]
         first = np.searchsorted(shifted.dofs, self.dofs)
-        some = replace(
-            shifted,
-            support=tuple(shifted.support[kind] for kind in first),
-            sums=tuple(shifted.sums[kind] for kind in first),
-            counts=shifted.counts[:, first],
-            dofs=self.dofs,
-        )
-        return some.at(delays, constant=constant)
+        return shifted.of_kinds(first).at(delays, constant=constant)

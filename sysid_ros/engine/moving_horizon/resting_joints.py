@@ -17,11 +17,10 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.elements import SLIDE
-from sysid_ros.engine.regressor import Filters, SmoothStretch
+from sysid_ros.engine.regressor import Filters, SmoothStretch, slow_speeds
 
 _WAY = 0.01  # rad or m from where a joint rested: it does not sag, it moves
 _UNSEEN = 1.0  # s without rows, in which a joint may have been put elsewhere
-_SLOW, _SLOW_SLIDE = 0.02, 0.004  # rad/s and m/s: friction may have either sign
 _NOISES = 30.0  # times the noise of a sample, that a way is at least
 
 
@@ -77,8 +76,7 @@ def followed_from_rest(model: mujoco.MjModel, filters: Filters, still: Sequence[
 
 def at_rest(model: mujoco.MjModel, rows: Sequence[SmoothStretch]) -> bool:
     """Return whether no joint moves in rows."""
-    slides = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)] == SLIDE
-    slow = np.where(slides, _SLOW_SLIDE, _SLOW)
+    slow = slow_speeds(model)
     return all(bool(np.all(np.abs(one.motion.qvel) < slow)) for one in rows)
 
 

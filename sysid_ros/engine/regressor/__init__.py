@@ -33,7 +33,7 @@ from sysid_ros.engine.regressor.regressor_tables import (
     friction_signs,
     sharp_friction,
 )
-from sysid_ros.engine.regressor.reversals import row_classes, sure_kinds
+from sysid_ros.engine.regressor.reversals import row_classes, slow_speeds, sure_kinds
 from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH
 from sysid_ros.engine.regressor.torque_delay import ShiftedGrams, delay_nodes, delayed, sum_shifted
 from sysid_ros.engine.regressor.torque_recording import (

@@ -26,7 +26,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import BALL, FREE
+from sysid_ros.engine.elements import joint_parts
 from sysid_ros.engine.regressor.cutoff import Cutoff, choose_cutoff
 from sysid_ros.engine.regressor.regressor import Motion
 from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH, half_samples, smoothing_kernel
@@ -41,7 +41,6 @@ _BESIDE = 3.0  # times the row filter's cut-off: the motion filter's at least
 _LOWEST = 2.0  # Hz
 _ROW_RATE = 3.0  # rows per period of it that are kept; its stop band begins at twice the cut-off
 INDEPENDENT = 2.0 / _ROW_RATE  # share of rows that are, behind the row filter
-_ROUND = {FREE: (3, 3), BALL: (0, 0)}
 
 
 @dataclass(frozen=True)
@@ -160,14 +159,9 @@ def choose_filters(
 def coordinate_groups(model: mujoco.MjModel) -> list[list[int]]:
     """Coordinates of qpos that share a cut-off: each alone, the four of a quaternion together."""
     groups: list[list[int]] = []
-    for joint in range(model.njnt):
-        kind, at = int(model.jnt_type[joint]), int(model.jnt_qposadr[joint])
-        if kind in _ROUND:
-            shift = _ROUND[kind][0]
-            groups += [[at + i] for i in range(shift)]
-            groups.append([at + shift + i for i in range(4)])
-        else:
-            groups.append([at])
+    for part in joint_parts(model):
+        own = list(range(part.places.start, part.places.stop))
+        groups += [own] if part.turns else [[i] for i in own]
     return groups
 
 
@@ -270,16 +264,11 @@ def _motion(
     for i in range(model.nq):
         parts[:, :, i] = _filtered(stretch.qpos[:, i], filters.motion[i], stretch.step, grid)
     qvel, qacc = np.empty((count, model.nv)), np.empty((count, model.nv))
-    for joint in range(model.njnt):
-        kind = int(model.jnt_type[joint])
-        at, dof = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
-        shift, dof_shift = _ROUND.get(kind, (1, 1))
-        qvel[:, dof : dof + dof_shift] = parts[1, :, at : at + shift]
-        qacc[:, dof : dof + dof_shift] = parts[2, :, at : at + shift]
-        if kind in _ROUND:
-            turn = slice(at + shift, at + shift + 4)
-            three = slice(dof + dof_shift, dof + dof_shift + 3)
-            parts[0, :, turn], qvel[:, three], qacc[:, three] = _rotation_rates(parts[:, :, turn])
+    for one in joint_parts(model):
+        own = parts[:, :, one.places]
+        position, velocity, acceleration = _rotation_rates(own) if one.turns else own
+        parts[0, :, one.places] = position
+        qvel[:, one.dofs], qacc[:, one.dofs] = velocity, acceleration
     return Motion(parts[0], qvel, qacc)
 
 

@@ -14,6 +14,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,31 +23,41 @@ from sysid_ros.engine.regressor.filtering import Filters, SmoothStretch, row_wei
 from sysid_ros.engine.regressor.regressor import Motion, Regressor
 from sysid_ros.engine.regressor.reversals import CLASSES, row_classes
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 _CHUNK = 500_000  # numbers of the regressor at a time
 _FEWEST_ROWS = 16
 WEIGHT = 4  # columns of a body's weight: its mass, and that times its centre
 
 
 @dataclass(frozen=True)
-class Grams:
-    """Normal equations, for every kind of rows j and block of time b.
+class RowSums:
+    """Sums over rows of z z^T, for every kind of rows j and block of time b.
 
     A kind of rows are those of one degree of freedom; or, where they are kept apart, those of one
     degree of freedom that are equally sure of friction's sign (:mod:`.reversals`).
     """
 
     support: tuple[IndexArray, ...]  # columns that enter row j, (s_j,)
-    # for each j, (blocks, s_j + 1, s_j + 1): the sum over rows of z z^T with z = (R, tau)
-    sums: tuple[FloatArray, ...]
+    sums: tuple[FloatArray, ...]  # for each j, (blocks, s_j + k, s_j + k) with k of torque in z
     counts: IntArray  # rows that were summed, (blocks, kinds)
     width: int  # the number p of columns
     dofs: IndexArray  # the degree of freedom of each kind, (kinds,)
 
-    def of_kinds(self, kinds: Sequence[int]) -> Grams:
+    def of_kinds(self, kinds: Sequence[int] | IndexArray) -> Self:
         """The same of some kinds of rows alone."""
-        support, sums = [self.support[kind] for kind in kinds], [self.sums[kind] for kind in kinds]
-        counts, dofs = self.counts[:, kinds], self.dofs[kinds]
-        return Grams(tuple(support), tuple(sums), counts, self.width, dofs)
+        return replace(
+            self,
+            support=tuple(self.support[kind] for kind in kinds),
+            sums=tuple(self.sums[kind] for kind in kinds),
+            counts=self.counts[:, kinds],
+            dofs=self.dofs[kinds],
+        )
+
+
+class Grams(RowSums):
+    """Normal equations: the sums of z = (R, tau)."""
 
     def of_blocks(self, blocks: slice) -> Grams:
         """The same of some blocks of time alone."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled_apart, into_body, load
+from sysid_ros.engine.compiled import compiled, compiled_apart, into_body, load
 from sysid_ros.engine.mechanics import (
     Motion,
     Pose,
@@ -32,6 +32,7 @@ from sysid_ros.engine.mechanics import (
 MUJOCO_LAW, VELOCITY_LAW = 0, 1
 
 _part: Any = compiled_apart
+_inlined: Any = compiled
 
 
 class Room(NamedTuple):
@@ -75,7 +76,7 @@ def _bodies(tree, layout, room, rows):  # type: ignore[no-untyped-def]
                 dof = tree.dof_parentid[dof]
 
 
-@_part
+@_inlined
 def _project(room, body, dof, out):  # type: ignore[no-untyped-def]
     """Add the power of a body's wrench on a degree of freedom by its ten parameters."""
     rotation, position = room.pose.rotation[body], room.pose.position[body]

@@ -72,6 +72,12 @@ def sure_kinds(dofs: IndexArray, rows: IntArray, fewest: int = 0) -> BoolArray:
     return np.asarray(plain | ~moving[dofs])
 
 
+def slow_speeds(model: mujoco.MjModel) -> FloatArray:
+    """The speed of each degree of freedom below which friction is not whole, (nv,) rad/s or m/s."""
+    kinds = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)]
+    return np.where(kinds == SLIDE, _SLOW_SLIDE, _SLOW)
+
+
 def _is_slow(
     velocity: FloatArray, acceleration: FloatArray, limit: FloatArray | float
 ) -> BoolArray:
@@ -84,8 +90,7 @@ def _is_uncertain(model: mujoco.MjModel, motion: Motion, own_law: Friction | Non
     Where a law is soft, what it is within its range of velocities is known as well as beyond; in
     doubt are the edges, which the accelerations that smoothing took away cross to and fro.
     """
-    kinds = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)]
-    limits = np.where(kinds == SLIDE, _SLOW_SLIDE, _SLOW)
+    limits = slow_speeds(model)
     slow = _is_slow(motion.qvel, motion.qacc, limits)
     if own_law is None:
         return slow

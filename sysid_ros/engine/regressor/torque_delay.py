@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sysid_ros.arrays import BoolArray, FloatArray, IndexArray, IntArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.regressor.filtering import Filters, SmoothStretch
-from sysid_ros.engine.regressor.gram import BlockedRows, Grams, sum_joined
+from sysid_ros.engine.regressor.gram import BlockedRows, Grams, RowSums, sum_joined
 from sysid_ros.engine.regressor.regressor import Regressor
 
 _NODES = 7
@@ -51,14 +51,9 @@ def lagrange(nodes: FloatArray, at: float) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class ShiftedGrams:
-    """Sums for torque at several shifts."""
+class ShiftedGrams(RowSums):
+    """The sums of z = (R, tau at several shifts)."""
 
-    support: tuple[IndexArray, ...]  # columns that enter rows of each kind, (s_j,)
-    sums: tuple[FloatArray, ...]  # for each kind, (blocks, s_j + nodes, s_j + nodes)
-    counts: IntArray  # rows that were summed, (blocks, kinds)
-    width: int  # the number p of columns
-    dofs: IndexArray  # the degree of freedom of each kind, (kinds,)
     nodes: FloatArray  # s, (nodes,)
     around: FloatArray  # s, (nv,), the shift of each degree of freedom that nodes are relative to
     columns: IndexArray  # that of each degree of freedom's delay, -1 for none, (nv,)

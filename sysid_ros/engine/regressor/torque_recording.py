@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import BALL, FREE
+from sysid_ros.engine.elements import joint_parts
 from sysid_ros.engine.signals import without_sign_jumps
 from sysid_ros.errors import DataError
 from sysid_ros.time_intervals import shortest_gap
@@ -20,8 +20,6 @@ from sysid_ros.time_intervals import shortest_gap
 _JITTER = 0.02  # of the usual interval; stamps that stray less are taken as even
 _FEWEST = 64  # samples of a stretch
 _BRIDGED = 0.02  # s without a sample, in which what rows are made of hardly changes
-# Coordinates in qpos of joints with a quaternion, which are the last four of them.
-_ROUND = {FREE: 7, BALL: 4}
 
 
 @dataclass(frozen=True)
@@ -110,11 +108,9 @@ def stretches_of(model: mujoco.MjModel, recording: Recording, number: int = 0) -
 def _without_sign_jumps(model: mujoco.MjModel, qpos: FloatArray) -> FloatArray:
     """Positions whose quaternions do not jump to their negative, which is the same rotation."""
     found: FloatArray = qpos.copy()
-    for joint in range(model.njnt):
-        end = int(model.jnt_qposadr[joint]) + _ROUND.get(int(model.jnt_type[joint]), 0)
-        turn = slice(end - 4, end)
-        if int(model.jnt_type[joint]) in _ROUND:
-            found[:, turn] = without_sign_jumps(found[:, turn])
+    for part in joint_parts(model):
+        if part.turns:
+            found[:, part.places] = without_sign_jumps(found[:, part.places])
     return found
 
 
