@@ -158,7 +158,7 @@ def _of_low_pass(smoothed: SmoothedTorque) -> Finding:
 def _of_masses(
     found: Sequence[WrongMass], experiment: Experiment, dataset: Dataset
 ) -> list[Finding]:
-    """What of the model torque contradicts; the factor of a joint's torque as its signal's scale.
+    """Masses that torque contradicts, and the factor of a joint's torque, as its signal's scale.
 
     Factors of several joints look like other masses.
     """

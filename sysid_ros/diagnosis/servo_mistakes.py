@@ -175,7 +175,7 @@ def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]
 
 
 def _simplest(accepted: Sequence[_Scored]) -> _Scored:
-    """Of those as good as the best the one of fewest parts, rather one without numbers."""
+    """The one of fewest parts of those as good as the best, rather one without numbers."""
     least = min(one.misfit.share for one in accepted)
     equal = [one for one in accepted if one.misfit.share**2 <= _SAME * least**2 + 1e-8]
     return min(equal, key=lambda one: (len(one.repairs), not one.kinds <= _PLAIN))

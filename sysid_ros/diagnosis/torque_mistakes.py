@@ -12,6 +12,7 @@ model's masses and frictions do not enter.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -59,6 +60,7 @@ _GOOD_SIGNS = 0.2  # of the power, that several signs may leave: each has its ow
 _PROMISING = 0.8  # ratio of powers at a glance
 _SETTLED = 0.01  # of the power, that a sign, a unit or an exchange leaves if it is all
 _MOST_TRIED = 6  # hypotheses that are scored at all instants
+_FEW_REVERSED = 3  # joints, of each of which position or torque may be the wrong one
 _MOST_PAIRED = 3  # of which another mistake is looked for beside
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
 _SMALLEST_OFFSET = 0.04  # rad
@@ -265,7 +267,7 @@ def _tried(recorded: Recorded, test: Dynamics, before: Misfit) -> list[_Tried]:
 def _reversed_together(recorded: Recorded, suspects: Suspects, test: Dynamics) -> list[Change]:
     """The reversed signs of several torques at once, none of which might help alone.
 
-    In the place of one of them also that of what was measured of its joint.
+    Of few joints also that of what was measured in the place of any of their torques.
     """
     if not suspects.joints:
         return []
@@ -273,10 +275,9 @@ def _reversed_together(recorded: Recorded, suspects: Suspects, test: Dynamics) -
     own = {a: one for a, one in recorded.efforts.items() if recorded.joint_of(a) in wrong}
     if not 1 < len(own) < len(recorded.efforts):
         return []  # one or all of them are tried anyway
-    found = [[*own.values()]]
-    for actuator in own:
-        measured = joint_labels(recorded, recorded.joint_of(actuator))
-        found.append([*(own[a] for a in own if a != actuator), *measured])
+    sides = [((one,), joint_labels(recorded, recorded.joint_of(a))) for a, one in own.items()]
+    which = itertools.product(*(sides if len(own) <= _FEW_REVERSED else [one[:1] for one in sides]))
+    found = [[*itertools.chain(*one)] for one in which]
     return [Change(FindingKind.SIGN, scale=dict.fromkeys(labels, -1.0)) for labels in found]
 
 

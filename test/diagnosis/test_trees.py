@@ -198,10 +198,15 @@ def test_what_pushes_a_joint_without_a_motor_is_no_unit_of_the_torques(factor: f
     assert found is None or found.size == 1.0 / factor
 
 
-def test_a_reversed_position_is_told_beside_a_reversed_torque(legs: Recorded) -> None:
-    """Of the first leg all that hangs on the hip contradicts that its torque is the wrong one."""
-    both = repaired(legs, Change(FindingKind.SIGN, scale={"q0": -1.0}))
+@pytest.mark.parametrize(
+    ("flipped", "wrong"), [(("q0",), {"q0", "u2"}), (("q0", "q2", "u2"), {"q0", "q2"})]
+)
+def test_reversed_positions_are_told_among_several_signs(
+    legs: Recorded, flipped: tuple[str, ...], wrong: set[str]
+) -> None:
+    """What hangs on a hip contradicts that its torque is the wrong one."""
+    both = repaired(legs, Change(FindingKind.SIGN, scale=dict.fromkeys(flipped, -1.0)))
     test = Dynamics.of(both)
     assert test is not None
     (told,) = torque_explanations(both, test)
-    assert {*told.change.signals} == {"q0", "u2"}
+    assert {*told.change.signals} == wrong
