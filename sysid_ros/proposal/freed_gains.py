@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import mujoco
 
-from sysid_ros.engine.elements import n_actuators
+from sysid_ros.engine.elements import joints_above, n_actuators
 from sysid_ros.engine.least_squares import Point
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.proposal.candidate import Candidate
@@ -81,12 +81,16 @@ def with_gains_for_masses(
 ) -> tuple[Sequence[Candidate], Point]:
     """The candidates and the point, with all gains in place of masses that findings name.
 
-    They are where they explain clearly more, and masses beside them next to nothing.
+    They are where they explain clearly more, and masses beside them next to nothing. Those of
+    servos that carry none of these masses, as a gripper's on a heavy hand, explain something else.
     """
     gains = {i for i, one in enumerate(offered) if one.attribute == "kp" and one.on_demand}
     named = {i for i, one in enumerate(offered) if one.element == "body" and one.guessed}
     if len(gains) < 2 or not named:
         return offered, point
+    model = problem.groups[0].batches[0].model
+    carrying = _carrying(model, [offered[i].name for i in named])
+    gains = {i for i in gains if carrying & _driven_by(model, offered[i].name)}
 
     def freed(*, masses: bool) -> list[Candidate]:
         found = [*offered]
@@ -140,6 +144,12 @@ def _steps(
     for _ in range(_STEPS):
         point = nearer(problem, point, offered)
     return point
+
+
+def _carrying(model: mujoco.MjModel, bodies: Sequence[str]) -> set[str]:
+    """The joints that move some bodies."""
+    above = (joints_above(model, int(model.body(body).id)) for body in bodies)
+    return {str(model.joint(joint).name) for own in above for joint in own}
 
 
 def _driven_by(model: mujoco.MjModel, actuators: str) -> set[str]:

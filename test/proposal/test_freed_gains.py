@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -31,6 +32,20 @@ SHOWN = np.array(
     [[1.0, 0.0, 0.0, -0.2], [0.0, 1.0, 0.0, -0.8], [0.0, 0.0, 1.0, -1.0], [0.1, 0.2, 0.3, 0.4]]
 )
 NOISE = 0.01
+# Three joints, the hand moved by all of them or by the first two, of which the third is a finger.
+JOINT = '<body name="{0}"><joint name="{0}"/><geom size=".1" mass="1"/>'
+SERVOS = "".join(f'<position name="{name}" joint="{one}" kp="9"/>' for name, one in zip(
+    "abc", ("one", "two", "three"), strict=True))  # fmt: skip
+
+
+def robot(*, finger: bool = False) -> mujoco.MjModel:
+    hand = '<body name="hand"><geom size=".1" mass="1"/>'
+    parts = [JOINT.format("one"), JOINT.format("two"), JOINT.format("three")]
+    parts.insert(2 if finger else 3, hand)
+    return mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody>{''.join(parts)}{'</body>' * 4}</worldbody>"
+        f"<actuator>{SERVOS}</actuator></mujoco>"
+    )
 
 
 @dataclass(frozen=True)
@@ -38,6 +53,13 @@ class Linear:
     """A problem whose signals are linear in the errors of gains and mass."""
 
     truth: FloatArray  # (4,)
+    shown: FloatArray = field(default_factory=SHOWN.copy)
+    model: mujoco.MjModel = field(default_factory=robot)
+
+    @property
+    def groups(self) -> list[SimpleNamespace]:
+        """One group of one batch."""
+        return [SimpleNamespace(batches=[SimpleNamespace(model=self.model)])]
 
     def initial_point(self) -> Point:
         """The model's own values."""
@@ -45,7 +67,7 @@ class Linear:
 
     def cost(self, point: Point) -> float:
         """Half the squares that are left."""
-        left = SHOWN @ (self.truth - point.theta)
+        left = self.shown @ (self.truth - point.theta)
         return 0.5 * float(left @ left) + NOISE**2
 
 
@@ -53,8 +75,9 @@ def nearer(problem: WindowedProblem, point: Point, offered: Sequence[Candidate])
     """The best of all that is not on demand."""
     moved = [i for i, one in enumerate(offered) if not one.on_demand]
     theta = point.theta.copy()
-    left = SHOWN @ (cast(Any, problem).truth - theta)
-    theta[moved] += np.linalg.lstsq(SHOWN[:, moved], left, rcond=None)[0]
+    shown = cast(Any, problem).shown
+    left = shown @ (cast(Any, problem).truth - theta)
+    theta[moved] += np.linalg.lstsq(shown[:, moved], left, rcond=None)[0]
     return Point(theta, point.starts)
 
 
@@ -87,6 +110,20 @@ def test_gains_of_all_servos_take_the_place_of_a_mass(truth: list[float], gains:
         [True] * 3 + [False] if gains else [False] * 3 + [True]
     )
     assert point.theta == pytest.approx(truth if gains else [0.0] * 4, abs=1e-6)
+
+
+@pytest.mark.parametrize("finger", [True, False])
+def test_a_gain_of_what_does_not_carry_a_mass_counts_for_no_gains_in_its_place(
+    finger: bool,
+) -> None:
+    """A finger's, on a hand that is too heavy, explains what neither the mass nor the arm's do."""
+    shown = np.array([[1.0, 0.0, 0.0, -0.2], [0.0, 1.0, 0.0, -0.8], [0.0, 0.0, 1.0, 0.0]])
+    linear = Linear(np.array([0.0, 0.0, 0.3, -0.2]), shown, robot(finger=finger))
+    problem = cast(WindowedProblem, linear)
+    found, _ = with_gains_for_masses(problem, problem.initial_point(), offered(), nearer)
+    assert [one.on_demand for one in found] == (
+        [True] * 3 + [False] if finger else [False] * 3 + [True]
+    )
 
 
 def test_where_no_finding_names_a_mass_gains_prove_themselves_one_by_one() -> None:
