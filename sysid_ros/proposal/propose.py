@@ -61,6 +61,7 @@ from sysid_ros.proposal.signals import (
     RecordedSignals,
     as_drafted,
     at_commanded_speeds,
+    in_no_frame,
     recorded_signals,
     servo_sensors,
     signals_in,
@@ -290,8 +291,8 @@ def _tested(
     loaded = Loaded.of(experiment)
     findings = check_dataset(experiment, loaded.dataset, simulated=not by_torque, seen=loaded.seen)
     kinds = {FindingKind.MOUNTING} if recorded.given else _REPAIRED
-    repaired = [finding for finding in findings if finding.kind in kinds]
-    rest = tuple(finding for finding in findings if finding.kind not in kinds)
+    repaired = [one for one in findings if one.kind in kinds and not in_no_frame(one)]
+    rest = tuple(finding for finding in findings if finding not in repaired)
     if not repaired:
         return draft, rest, loaded
     overrides = [one for finding in repaired for one in finding.overrides]

@@ -108,8 +108,8 @@ def new_footing(nbody: int, nv: int, n_displaced: int) -> Footing:
     behind = (
         nv, 3, (3, 3), (7, 6), 3, 3, (3, 3), 3, 3, (6, 6), by_row, by_row, 6, (6, 6), 6, 6, 6,
     )  # fmt: skip
-    tables: list[Any] = [np.zeros(1, dtype=np.int64), *zeros(*before)]
-    return Footing(*tables, of_dofs, of_dofs.copy(), *zeros(*behind))
+    counts: list[Any] = [np.zeros(1, dtype=np.int64), *zeros(*before), of_dofs, of_dofs.copy()]
+    return Footing(*counts, *zeros(*behind))
 
 
 def feet_of(model: mujoco.MjModel) -> Feet:

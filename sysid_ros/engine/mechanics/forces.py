@@ -11,7 +11,7 @@ minus the derivative of the force in the velocity, as far as MuJoCo differentiat
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -100,8 +100,9 @@ def new_forces(nv: int, nu: int, n_line: int) -> Forces:
     of_dofs = nv, nv, nv, (N_DOF_FIELDS, nv), nv, nv, nv, (N_DOF_FIELDS, nv), nv
     of_lines = n_line, n_line, n_line, (N_LINE_FIELDS, n_line), n_line
     of_actuators = nu, nu, nu, nu, nu, fields, nu, nu, nu, fields, nu, nu, nu
-    actuators, lines = Actuators(*zeros(*of_actuators)), LineForces(*zeros(*of_lines))
-    return Forces(*zeros(*of_dofs), actuators, lines)
+    parts = Actuators(*zeros(*of_actuators)), LineForces(*zeros(*of_lines))
+    tables: list[Any] = [*zeros(*of_dofs), *parts]
+    return Forces(*tables)
 
 
 @compiled

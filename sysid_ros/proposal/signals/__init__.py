@@ -14,6 +14,7 @@ from sysid_ros.proposal.signals.recorded_signals import (
     MOST_READ,
     RecordedSignals,
     at_commanded_speeds,
+    in_no_frame,
     recorded_signals,
     without_efforts,
     without_mistaken,

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What actuators' lengths, or their rates, have in common with commands at several lags."""
+"""Actuators' lengths, or their rates, beside commands at several lags: what they have in common."""
 
 from __future__ import annotations
 

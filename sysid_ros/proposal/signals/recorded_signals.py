@@ -178,28 +178,38 @@ def without_efforts(
     return replace(recorded, spec=spec, mapping=mapping, channels=channels)
 
 
-def without_carried(
+def in_no_frame(finding: Finding) -> bool:
+    """Tell whether a twist is to be taken out, as its halves are in different frames."""
+    removed = finding.repair.startswith("#") and not finding.overrides
+    return finding.kind is FindingKind.SWAP and removed and finding.signals[0].endswith("_qvel")
+
+
+def without_bodies_told_wrong(
     recorded: RecordedSignals, findings: tuple[Finding, ...]
 ) -> RecordedSignals | None:
-    """Leave out wrenches that tell the weight of what the model has, if there are any."""
-    told = {one.signals[0]: one for one in findings if one.kind is FindingKind.CARRIED}
+    """Leave out wrenches that are weights of what the model has, and twists in no frame, if any."""
+    told = {one.signals[0]: one.sentence for one in findings
+            if one.kind is FindingKind.CARRIED or in_no_frame(one)}  # fmt: skip
     mapping = recorded.mapping
-    out = [one for one in mapping.bodies if one.kind == "wrench" and one.name in told]
+    names = {"wrench": "{}", "qvel": "{}_qvel"}
+    out = [one for one in mapping.bodies if names.get(one.kind, "").format(one.name) in told]
     if not out or recorded.given:
         return None
-    bodies = [one for one in mapping.bodies if one not in out]
-    notes = [one.sentence for one in told.values()]
-    mapping = replace(mapping, bodies=tuple(bodies), unmapped=(*mapping.unmapped, *notes))
+    bodies = tuple(one for one in mapping.bodies if one not in out)
+    notes = (*mapping.unmapped, *told.values())
+    left = replace(mapping, bodies=bodies, unmapped=notes)
     topics = {one.channel.topic for one in out}  # nor are they mapped with all others once more
+    topics -= {one.channel.topic for one in left.signals}
     channels = [one for one in recorded.channels if one.topic not in topics]
-    return replace(recorded, mapping=mapping, channels=channels)
+    return replace(recorded, mapping=left, channels=channels)
 
 
 def without_mistaken(
     spec: mujoco.MjSpec, recorded: RecordedSignals, findings: tuple[Finding, ...]
 ) -> RecordedSignals | None:
     """Leave out what is not what it was mapped as, if there is any; others may be found then."""
-    return without_carried(recorded, findings) or without_efforts(spec, recorded, findings)
+    told = without_bodies_told_wrong(recorded, findings)
+    return told or without_efforts(spec, recorded, findings)
 
 
 def at_commanded_speeds(recorded: RecordedSignals) -> RecordedSignals | None:

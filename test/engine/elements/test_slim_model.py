@@ -100,10 +100,17 @@ def motion(spec: mujoco.MjSpec) -> np.ndarray:
     return np.array(angles)
 
 
-def test_without_contacts_no_geom_is_simulated_and_motion_is_the_same() -> None:
+@pytest.mark.parametrize("limited", [True, False])
+def test_without_contacts_no_geom_but_of_wheels_is_kept_and_motion_is_the_same(
+    limited: bool,
+) -> None:
+    """What is round and turns without end may be a wheel, whose radius tells how it rolls."""
     spec = arm_without_contacts()
+    if limited:
+        spec.joint("hinge").range = [-3.0, 3.0]
     slim = without_visuals(spec)
-    assert len(slim.geoms) == 0
+    kept = [geom.type for geom in slim.geoms]
+    assert kept == ([] if limited else [mujoco.mjtGeom.mjGEOM_CAPSULE])
     np.testing.assert_array_equal(motion(slim), motion(spec))
 
 

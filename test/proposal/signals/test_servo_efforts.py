@@ -24,7 +24,7 @@ from sysid_ros.proposal.signals.mapping import map_robot
 from sysid_ros.proposal.signals.recorded_signals import (
     at_commanded_speeds,
     recorded_signals,
-    without_carried,
+    without_bodies_told_wrong,
     without_efforts,
 )
 from sysid_ros.proposal.signals.servo_efforts import servo_efforts
@@ -101,7 +101,7 @@ def test_a_wrench_that_is_left_out_is_not_mapped_again_with_commands_for_efforts
     seen = replace(seen, channels=channels, mapping=map_robot(seen.spec, channels, seen.orders)[1])
     assert [one.name for one in seen.mapping.bodies] == ["flange"]
     finding = Finding(FindingKind.CARRIED, ("flange",), {}, "its own weight", "", ())
-    left = without_carried(seen, (finding,))
+    left = without_bodies_told_wrong(seen, (finding,))
     assert left is not None and left.mapping.bodies == ()
     currents = Finding(FindingKind.SCALE, ("joint_1_effort",), {}, "amperes", "", ())
     commanded = without_efforts(spec, left, (currents,))

@@ -21,7 +21,8 @@ from sysid_ros.errors import DataError
 from sysid_ros.experiment.experiment_schema import SignalConfig
 from sysid_ros.recording.mapping import measured_time_series
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
-from sysid_ros.recording.messages import components_of, parse_field, unit_quaternions
+from sysid_ros.recording.messages import parse_field, unit_quaternions
+from sysid_ros.recording.messages.components import components_of
 
 from ..conftest import START_NS, Entry
 
