@@ -98,8 +98,8 @@ def _of_wheel(drive: Drive, speeds: Sequence[Channel], told: Evidence) -> list[L
         for term, weight in zip(terms, rounded, strict=True)
         if weight
     )
-    told = replace(summed(terms, rounded), field=text.removeprefix("+ "), quantity="velocity")
-    return [Line("actuator", drive.name, told, doubt)]
+    asked = replace(summed(terms, rounded), field=text.removeprefix("+ "), quantity="velocity")
+    return [Line("actuator", drive.name, asked, doubt)]
 
 
 def _as_rolling(
