@@ -108,7 +108,7 @@ def _as_rolling(
     """The model's own weights and what is left by them, if the wheel turned about as much."""
     joint = joint_of(told.model, drive.actuator)
     wheel = None if joint is None else rolling_wheel(told.model, joint)
-    parts = [_PARTS.get(one.field.rpartition("twist.")[2] or one.field) for one in terms]
+    parts = [_PARTS.get(one.field.rpartition("twist.")[2]) for one in terms]
     if wheel is None or None in parts:
         return None
     weights = wheel.weights[[part for part in parts if part is not None]]
