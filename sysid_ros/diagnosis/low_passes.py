@@ -48,12 +48,14 @@ def low_pass_findings(
       test: The test of the same; none where no servo can be tested.
       topic_of: The topic of a signal by its label.
     """
+    if test is None:
+        return []
     topics: dict[str, list[int]] = {}
     smoothed: dict[str, float] = {}
-    for servo in test.servos if test else ():
+    for servo in test.servos:
         if _may_be_smoothed(recorded, servo):
             topics.setdefault(topic_of(recorded.commands[servo]), []).append(servo)
-    for servos in topics.values() if test else ():
+    for servos in topics.values():
         smoothed |= _of_topic(recorded, test, servos)
     return [_finding(smoothed)] if smoothed else []
 
