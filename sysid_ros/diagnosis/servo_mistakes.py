@@ -175,10 +175,11 @@ def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]
 
 
 def _simplest(accepted: Sequence[_Scored]) -> _Scored:
-    """The one of fewest parts of those as good as the best, rather one without numbers."""
-    least = min(one.misfit.share for one in accepted)
-    equal = [one for one in accepted if one.misfit.share**2 <= _SAME * least**2 + 1e-8]
-    return min(equal, key=lambda one: (len(one.repairs), not one.kinds <= _PLAIN))
+    """The first of those as good as the best; one with numbers only if that decides."""
+    named = [one for one in accepted if one.kinds <= _PLAIN]
+    sized = [x for x in accepted if all(decisive(x.misfit, one.misfit) for one in named)]
+    least = min(one.misfit.share for one in sized or named)
+    return next(one for one in sized or named if one.misfit.share**2 <= _SAME * least**2 + 1e-8)
 
 
 def _is_pushed(recorded: Recorded, servo: int, repairs: Sequence[_Scored]) -> bool:

@@ -105,6 +105,6 @@ def test_degrees_are_told_before_a_unit_that_explains_hardly_more() -> None:
         return _Scored(_Hypothesis(DEGREE, 0.0, 0.0, power), [(change, 0.0)], misfit)
 
     unit = scored(Change(FindingKind.UNIT, {"drive": 42.9}, {"drive": 4.3}), 0.0343)
-    for power, told in ((0.0355, FindingKind.DEGREES), (0.04, FindingKind.UNIT)):
+    for power, told in ((0.0355, FindingKind.DEGREES), (0.2, FindingKind.UNIT)):
         degrees = scored(Change(FindingKind.DEGREES, {"wheel": DEGREE}), power)
         assert _simplest([unit, degrees]).kinds == {told}
