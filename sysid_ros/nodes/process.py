@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import math
 import os
 import sys
@@ -118,6 +120,9 @@ def started(make_node: Callable[[], AnyNode], args: Sequence[str] | None) -> Any
         nor for the name of a topic or service.
       SysidError: What the node says of its parameters; rclpy is down again.
     """
+    # Else the interpreter looks for cycles among all that was imported, for half a second, in which
+    # a launch may lose its patience on a busy machine.
+    atexit.register(gc.freeze)
     try:
         rclpy.init(
             args=list(args) if args is not None else None,
