@@ -33,7 +33,7 @@ _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
 _GUESSED = ("kp", "kv")  # of a servo of positions, of velocities
 _SERVO_ATTRIBUTES = ("kp", "time_constant")  # kv of a servo of positions acts as damping does
 _START = 0.2  # of the typical size, where a search starts that the model starts at zero
-_LONGEST_DELAY = 0.1  # s
+_LONGEST_DELAYS = 0.1, 0.3  # s; between these two intervals of the commands
 _USUAL_DELAY = 0.01  # s
 _EARLIEST = 0.01  # s, by which commands may seem to act before their stamps; slower ones tell more
 _LARGEST_BIAS = 0.2  # rad or m
@@ -296,14 +296,14 @@ def _delays(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
         whole = whole or _pattern(names, {*inputs.held, *sensors}.difference(names))
         together = len(names) > 1 and bool(whole)
         # Held, commands act half an interval later than as samples, which they may be.
-        early = min(0.5 * inputs.intervals.get(topic, 0.0), _EARLIEST)
+        interval = inputs.intervals.get(topic, 0.0)
         for name in [whole] if together else names:
             yield Candidate(
                 element="signal",
                 name=name,
                 attribute="delay",
-                low=0.0 - rounded(early),  # no "-0.0" of trajectories
-                high=_LONGEST_DELAY,
+                low=0.0 - rounded(min(0.5 * interval, _EARLIEST)),  # no "-0.0" of trajectories
+                high=rounded(float(np.clip(2.0 * interval, *_LONGEST_DELAYS))),
                 typical=_USUAL_DELAY,
                 initial=_USUAL_DELAY,
                 shared=together,

@@ -61,12 +61,18 @@ def test_friction_and_armature_of_every_driven_joint_and_one_delay() -> None:
     assert {one.attribute for one in found}.isdisjoint({"force_limit", "kv"})
 
 
-@pytest.mark.parametrize(("interval", "low"), [(0.005, -0.0025), (0.1, -0.01), (0.0, 0.0)])
-def test_held_commands_may_act_half_an_interval_early(interval: float, low: float) -> None:
+@pytest.mark.parametrize(
+    ("interval", "low", "high"),
+    [(0.005, -0.0025, 0.1), (0.1, -0.01, 0.2), (5.0, -0.01, 0.3), (0.0, 0.0, 0.1)],
+)
+def test_held_commands_may_act_half_an_interval_early_and_two_late(
+    interval: float, low: float, high: float
+) -> None:
     """As of samples of what acts; a bound of zero was where searches ended."""
     given = replace(inputs(2), intervals={"/commands": interval})
     (delay,) = (one for one in offered(arm(2), given) if one.attribute == "delay")
     assert repr(delay.low) == repr(low)  # no "-0.0" is written
+    assert delay.high == pytest.approx(high)
 
 
 def test_a_search_starts_where_a_joint_of_usual_friction_slides() -> None:
