@@ -77,6 +77,17 @@ def recording_scatter(
     return np.asarray(np.sqrt(np.maximum(1.0, np.maximum(ratio, moderated))))
 
 
+def _root_of_inverse(hessian: FloatArray) -> FloatArray:
+    """A matrix that times its own transpose is the inverse of another, (k, k).
+
+    A direction of which rounding leaves nothing, or less, counts as if it left a rounding error.
+    """
+    unit = 1.0 / np.sqrt(np.diag(hessian))
+    sizes, axes = np.linalg.eigh(hessian * np.outer(unit, unit))
+    sizes = np.maximum(sizes, np.finfo(np.float64).eps * sizes[-1])
+    return np.asarray(unit[:, np.newaxis] * axes / np.sqrt(sizes))
+
+
 def _parts_of_recordings(
     system: ReducedSystem, chosen: IndexArray, place: IndexArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -87,7 +98,7 @@ def _parts_of_recordings(
       noise is independent.
     """
     some = system.of(chosen)
-    root = np.linalg.cholesky(np.linalg.inv(some.hessian))
+    root = _root_of_inverse(some.hessian)
     scores = some.scores(-root @ (root.T @ some.gradient))
     parts = np.zeros((place.max() + 1, len(chosen)))
     expected = np.zeros(len(chosen))
