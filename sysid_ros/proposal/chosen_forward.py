@@ -171,9 +171,10 @@ class _Chosen:
             left -= float(cross @ solved)
             push -= float(self.slope[kept] @ solved)
         most = _DETERMINED_ON_DEMAND if one.on_demand else _DETERMINED
-        good = left > _OWN_SHARE**2 * own and left > self.noise / most**2
-        explained = push**2 / left if good else 0.0
+        is_own = left > _OWN_SHARE**2 * own
+        explained = push**2 / left if is_own else 0.0
         demanded = DEMANDED.get(one.attribute, _DEMANDED_OTHERS) * max(self.open, 0.0)
-        if one.on_demand and explained <= demanded:
-            good = False
-        return good or (one.guessed and left > 0.0), explained
+        sharp, explains = left > self.noise / most**2, explained > demanded
+        # What is many times its typical size explains much, and is told by that alone.
+        good = is_own and (sharp and explains if one.on_demand else sharp or explains)
+        return good or (one.guessed and left > 0.0), explained if good else 0.0

@@ -1,18 +1,21 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the model has alike is proposed as one, or one by one, as the recordings have it."""
+"""Parameters are proposed by what they explain; those that are alike as one, or one by one."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from robot_kinds import servo_arm
 from robot_to_try import PLAN, hidden
 
 from sysid_ros.proposal import propose
+from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.chosen_forward import System, forward
 from sysid_ros.rehearsal import Motion, TrueParameter, generate
 
 MODELLED, TRUE = 0.03, 0.04  # s
@@ -36,3 +39,17 @@ def test_time_constants_of_servos_alike_are_one_where_all_are_off(
     found = propose(tmp_path / "robot.xml", [bag], tmp_path / "experiment.yaml")
     own = [one for one in found.draft.parameters if one.attribute == "time_constant"]
     assert [(one.name, one.shared) for one in own] == proposed
+
+
+@pytest.mark.parametrize(("explained", "kept"), [(400.0, True), (40.0, False)])
+def test_what_is_many_times_its_typical_size_is_proposed_for_what_it_explains(
+    explained: float, kept: bool
+) -> None:
+    """Its standard error is seven typical sizes; of four wheels alike one was left at zero."""
+    sharpness = np.array([50.0, 0.02])
+    slope = np.array([0.0, np.sqrt(explained * sharpness[1])])
+    offered = [
+        Candidate(element="joint", name=name, attribute="damping", low=0.0, high=10.0, typical=1.0)
+        for name in "ab"
+    ]
+    assert forward(System(np.diag(sharpness), slope, 1000.0), offered).kept == [True, kept]
