@@ -119,9 +119,18 @@ def _as_rolling(
 
 
 def summed(terms: Sequence[Channel], weights: Sequence[float]) -> Channel:
-    """The first of some numbers of the same messages, with the weighted sum of all in it."""
-    parts = zip(*(term.values for term in terms), strict=True)
-    return replace(terms[0], values=tuple(np.dot(weights, numbers) for numbers in parts))
+    """The first of some numbers of the same messages, with the weighted sum of all in it.
+
+    It is known where all are; messages may lack a joint, or tell that a number is none.
+    """
+    first, *others = terms
+    times, values = list(first.times), [weights[0] * one for one in first.values]
+    for weight, other in zip(weights[1:], others, strict=True):
+        for part, (told, numbers) in enumerate(zip(other.times, other.values, strict=True)):
+            shared, own, of_other = np.intersect1d(times[part], told, return_indices=True)
+            values[part] = values[part][own] + weight * numbers[of_other]
+            times[part] = shared
+    return replace(first, times=tuple(times), values=tuple(values))
 
 
 def doubted_beside(asked: Sequence[Channel], drives: Sequence[Drive], line: Line) -> Line:

@@ -760,6 +760,20 @@ def test_wheels_are_told_sums_of_the_speeds_of_their_base(turning: float) -> Non
         assert "is this what /cmd_vel asks of" in line.doubt
 
 
+def test_a_speed_that_is_no_number_once_is_left_out_of_a_sum() -> None:
+    """Channels have numbers alone."""
+    wheel = driven(["l"], '<velocity name="{0}_motor" joint="{0}" kv="1"/>')
+    speeds = motions(2)
+    moved = late(np.cumsum(speeds @ WEIGHTS[:, :1], axis=0) * 0.01)
+    forward, turn = twist(speeds)
+    known = np.arange(len(TIMES)) != 7
+    turn = replace(turn, times=(TIMES[known],), values=(speeds[known, 1],))
+    (line,) = assigned(wheel, moved, [forward, turn]).lines
+    weights = [one.weight for one in parse_fields(line.channel.field)]
+    np.testing.assert_array_equal(line.channel.times[0], TIMES[known])
+    np.testing.assert_allclose(line.channel.values[0], speeds[known] @ weights)
+
+
 @pytest.mark.parametrize(("held_back", "exact"), [(0.8, True), (0.3, False)])
 def test_weights_are_the_models_where_its_wheels_roll_as_they_did(
     held_back: float, exact: bool
