@@ -760,6 +760,16 @@ def test_wheels_are_told_sums_of_the_speeds_of_their_base(turning: float) -> Non
         assert "is this what /cmd_vel asks of" in line.doubt
 
 
+@pytest.mark.parametrize("stands", [False, True])
+def test_a_wheel_that_nothing_measures_or_that_stands_follows_no_sum(stands: bool) -> None:
+    wheels = driven(["l", "r"], '<velocity name="{0}_motor" joint="{0}" kv="1"/>')
+    speeds = motions(2)
+    moved = late(np.cumsum(speeds @ WEIGHTS, axis=0) * 0.01)
+    moved[:, 1] = 0.5
+    lines = assigned(wheels, moved if stands else moved[:, :1], twist(speeds)).lines
+    assert [line.name for line in lines] == ["l_motor"]
+
+
 def test_a_speed_that_is_no_number_once_is_left_out_of_a_sum() -> None:
     """Channels have numbers alone."""
     wheel = driven(["l"], '<velocity name="{0}_motor" joint="{0}" kv="1"/>')
