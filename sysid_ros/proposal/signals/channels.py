@@ -44,6 +44,7 @@ from sysid_ros.recording.messages import (
     is_goal,
     is_played,
     is_reported,
+    lack_name,
     locate,
     message_type,
     owner_name,
@@ -297,6 +298,8 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
             shared &= message.log_ns < began + _LOOKED_AT
             if (count >= _FIRST - 1 and not shared) or len(found) > _MOST_FIELDS:
                 break
+        if any(names) and not message_type(info.msgtype).measured:  # which may ask others later
+            names |= {""} if lack_name(recording.messages([topic]), min(names)) else set()
     except (BagError, DataError):
         return []
     if any(field.startswith(_PLAYED) for field in found):  # some messages have several points
