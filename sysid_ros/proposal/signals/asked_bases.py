@@ -84,7 +84,7 @@ def _of_wheel(drive: Drive, speeds: Sequence[Channel], told: Evidence) -> list[L
         return []
     weights, left, terms = ranked[0]
     source = "as it turned"
-    if (rolling := _as_rolling(drive, terms, told)) is not None:
+    if (rolling := _as_rolling(drive, terms, told, left)) is not None:
         weights, left, source = rolling
     doubt = (
         f"is this what {terms[0].topic} asks of {drive.name}? Weights are {source}, and it follows "
@@ -103,9 +103,13 @@ def _of_wheel(drive: Drive, speeds: Sequence[Channel], told: Evidence) -> list[L
 
 
 def _as_rolling(
-    drive: Drive, terms: Sequence[Channel], told: Evidence
+    drive: Drive, terms: Sequence[Channel], told: Evidence, least: float
 ) -> tuple[FloatArray, float, str] | None:
-    """The model's own weights and what is left by them, if the wheel turned about as much."""
+    """The model's own weights and what is left by them, if the wheel turned about as much.
+
+    Not where it follows others decisively, which leave the ``least``: on skids, wheels are told a
+    wider track than the model's, and Mecanum wheels do not roll so.
+    """
     joint = joint_of(told.model, drive.actuator)
     wheel = None if joint is None else rolling_wheel(told.model, joint)
     parts = [_PARTS.get(one.field.rpartition("twist.")[2] or one.field) for one in terms]
@@ -113,7 +117,7 @@ def _as_rolling(
         return None
     weights = wheel.weights[[part for part in parts if part is not None]]
     (size,), left = told.followed_sum(drive, [summed(terms, weights.tolist())])
-    if not (decisive(left, 1.0) and _ALIKE[0] < size < _ALIKE[1]):
+    if decisive(least, left) or not (decisive(left, 1.0) and _ALIKE[0] < size < _ALIKE[1]):
         return None
     return weights, left, f"the model's, of a wheel of radius {wheel.radius:.4g}"
 

@@ -784,11 +784,16 @@ def test_a_speed_that_is_no_number_once_is_left_out_of_a_sum() -> None:
     np.testing.assert_allclose(line.channel.values[0], speeds[known] @ weights)
 
 
-@pytest.mark.parametrize(("held_back", "exact"), [(0.8, True), (0.3, False)])
+@pytest.mark.parametrize(
+    ("held_back", "wider", "exact"), [(0.8, 1.0, True), (0.3, 1.0, False), (1.0, 2.0, False)]
+)
 def test_weights_are_the_models_where_its_wheels_roll_as_they_did(
-    held_back: float, exact: bool
+    held_back: float, wider: float, exact: bool
 ) -> None:
-    """Friction that a servo does not overcome makes a wheel turn less than it is asked to."""
+    """Friction that a servo does not overcome makes a wheel turn less than it is asked to.
+
+    On skids the track that wheels are told is wider than the model's.
+    """
     places = zip(("l", "r"), (0.2, -0.2), strict=True)
     wheels = "".join(
         f'<body pos="0 {y} 0"><joint name="{j}" axis="0 1 0"/><geom size=".1" mass="1"/></body>'
@@ -798,8 +803,8 @@ def test_weights_are_the_models_where_its_wheels_roll_as_they_did(
     model = mujoco.MjModel.from_xml_string(
         f"<mujoco><worldbody>{wheels}</worldbody><actuator>{drives}</actuator></mujoco>"
     )
-    speeds = motions(2) * [1.0, 3.0]
-    moved = late(np.cumsum(held_back * speeds @ WEIGHTS, axis=0) * 0.01)
+    speeds = motions(2) * [1.0, 3.0 / wider**2]
+    moved = late(np.cumsum(held_back * speeds * [1.0, wider] @ WEIGHTS, axis=0) * 0.01)
     told = [line.channel.field for line in assigned(model, moved, twist(speeds)).lines]
     expected = [f"10 * twist.linear.x {sign} 2 * twist.angular.z" for sign in "-+"]
     assert (told == expected) == exact and len(told) == 2
