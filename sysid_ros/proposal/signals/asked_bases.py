@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import joint_of
+from sysid_ros.engine.elements import HINGE, joint_of
 from sysid_ros.engine.signals import value_at
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.correlations import decisive
@@ -43,8 +43,10 @@ def of_base(open_: OpenDrives, asked: Sequence[Channel], told: Evidence) -> None
     angles = [one for one in asked if one.quantity == "position"]
     speeds = [one for one in asked if one not in angles]
     for drive in open_.drives:
-        if drive.quantity == "velocity" and joint_of(told.model, drive.actuator) is not None:
-            open_.take(_of_wheel(drive, speeds, told))
+        joint = joint_of(told.model, drive.actuator)
+        if drive.quantity == "velocity" and joint is not None:
+            wheel = int(told.model.jnt_type[joint]) == HINGE and not told.model.jnt_limited[joint]
+            open_.take(_of_wheel(drive, speeds, told) if wheel else [])  # an arm's are limited
             continue
         fitting = {"velocity": speeds, "position": angles}.get(drive.quantity, [])
         if fitting:

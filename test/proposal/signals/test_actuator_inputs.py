@@ -760,6 +760,20 @@ def test_wheels_are_told_sums_of_the_speeds_of_their_base(turning: float) -> Non
         assert "is this what /cmd_vel asks of" in line.doubt
 
 
+@pytest.mark.parametrize("kind", ['range="-9 9"', 'type="slide"'])
+def test_what_is_no_wheel_is_told_no_sum(kind: str) -> None:
+    """As an arm's joint, whose tool a ``Twist`` asks to move: near one posture it follows a sum."""
+    spec = mujoco.MjSpec.from_string(f"""<mujoco><compiler angle="radian"/><worldbody>
+        <body><joint name="l"/><geom size=".1" mass="1"/></body>
+        <body><joint name="r" {kind}/><geom size=".1" mass="1"/></body></worldbody>
+        <actuator><velocity name="l" joint="l" kv="1"/><velocity name="r" joint="r" kv="1"/>
+        </actuator></mujoco>""")
+    speeds = motions(2)
+    moved = late(np.cumsum(speeds @ WEIGHTS, axis=0) * 0.01)
+    lines = assigned(spec.compile(), moved, twist(speeds)).lines
+    assert [line.name for line in lines] == ["l"]
+
+
 @pytest.mark.parametrize("stands", [False, True])
 def test_a_wheel_that_nothing_measures_or_that_stands_follows_no_sum(stands: bool) -> None:
     wheels = driven(["l", "r"], '<velocity name="{0}_motor" joint="{0}" kv="1"/>')
