@@ -160,7 +160,9 @@ def _as_read(
 def _without_turns(signal: SignalRequest, raw: FloatArray) -> tuple[FloatArray, int, float]:
     """Numbers (n, k) where angles that are told modulo a turn go on; their turns, and one."""
     found, jumps, turn = raw.copy(), 0, TURN
-    for column in found.T if _is_angle(signal) else ():
+    if not _is_angle(signal):
+        return found, jumps, turn
+    for column in found.T:
         told = signal.factor * column
         angles, turns = joined_turns(told)
         if turns:
