@@ -760,6 +760,18 @@ def test_wheels_are_told_sums_of_the_speeds_of_their_base(turning: float) -> Non
         assert "is this what /cmd_vel asks of" in line.doubt
 
 
+def test_speeds_in_one_ratio_have_no_huge_weights() -> None:
+    """As on a circle, where nothing but rounding tells them apart."""
+    wheel = driven(["l"], '<velocity name="{0}_motor" joint="{0}" kv="1"/>')
+    forward, rounding, noise = motions(3).T
+    speeds = np.stack([forward, 0.5 * forward + 1e-6 * rounding], axis=1)
+    moved = late(np.cumsum(speeds @ WEIGHTS[:, :1], axis=0) * 0.01) + 1e-3 * noise[:, None]
+    (line,) = assigned(wheel, moved, twist(speeds)).lines
+    ahead, turn = (one.weight for one in parse_fields(line.channel.field))
+    assert ahead + 0.5 * turn == pytest.approx(WEIGHTS[0, 0] + 0.5 * WEIGHTS[1, 0], rel=0.05)
+    assert max(abs(ahead), abs(turn)) < 20.0
+
+
 @pytest.mark.parametrize("kind", ['range="-9 9"', 'type="slide"'])
 def test_what_is_no_wheel_is_told_no_sum(kind: str) -> None:
     """As an arm's joint, whose tool a ``Twist`` asks to move: near one posture it follows a sum."""
