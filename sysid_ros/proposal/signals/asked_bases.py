@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import joint_of
+from sysid_ros.engine.elements import HINGE, joint_of
 from sysid_ros.engine.signals import value_at
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.correlations import decisive
@@ -43,8 +43,10 @@ def of_base(open_: OpenDrives, asked: Sequence[Channel], told: Evidence) -> None
     angles = [one for one in asked if one.quantity == "position"]
     speeds = [one for one in asked if one not in angles]
     for drive in open_.drives:
-        if drive.quantity == "velocity" and joint_of(told.model, drive.actuator) is not None:
-            open_.take(_of_wheel(drive, speeds, told))
+        joint = joint_of(told.model, drive.actuator)
+        if drive.quantity == "velocity" and joint is not None:
+            wheel = int(told.model.jnt_type[joint]) == HINGE and not told.model.jnt_limited[joint]
+            open_.take(_of_wheel(drive, speeds, told) if wheel else [])  # an arm's are limited
             continue
         fitting = {"velocity": speeds, "position": angles}.get(drive.quantity, [])
         if fitting:
@@ -84,7 +86,7 @@ def _of_wheel(drive: Drive, speeds: Sequence[Channel], told: Evidence) -> list[L
         return []
     weights, left, terms = ranked[0]
     source = "as it turned"
-    if (rolling := _as_rolling(drive, terms, told)) is not None:
+    if (rolling := _as_rolling(drive, terms, told, left)) is not None:
         weights, left, source = rolling
     doubt = (
         f"is this what {terms[0].topic} asks of {drive.name}? Weights are {source}, and it follows "
@@ -103,9 +105,13 @@ def _of_wheel(drive: Drive, speeds: Sequence[Channel], told: Evidence) -> list[L
 
 
 def _as_rolling(
-    drive: Drive, terms: Sequence[Channel], told: Evidence
+    drive: Drive, terms: Sequence[Channel], told: Evidence, least: float
 ) -> tuple[FloatArray, float, str] | None:
-    """The model's own weights and what is left by them, if the wheel turned about as much."""
+    """The model's own weights and what is left by them, if the wheel turned about as much.
+
+    Not where it follows others decisively, which leave the ``least``: on skids, wheels are told a
+    wider track than the model's, and Mecanum wheels do not roll so.
+    """
     joint = joint_of(told.model, drive.actuator)
     wheel = None if joint is None else rolling_wheel(told.model, joint)
     parts = [_PARTS.get(one.field.rpartition("twist.")[2]) for one in terms]
@@ -113,15 +119,24 @@ def _as_rolling(
         return None
     weights = wheel.weights[[part for part in parts if part is not None]]
     (size,), left = told.followed_sum(drive, [summed(terms, weights.tolist())])
-    if not (decisive(left, 1.0) and _ALIKE[0] < size < _ALIKE[1]):
+    if decisive(least, left) or not (decisive(left, 1.0) and _ALIKE[0] < size < _ALIKE[1]):
         return None
     return weights, left, f"the model's, of a wheel of radius {wheel.radius:.4g}"
 
 
 def summed(terms: Sequence[Channel], weights: Sequence[float]) -> Channel:
-    """The first of some numbers of the same messages, with the weighted sum of all in it."""
-    parts = zip(*(term.values for term in terms), strict=True)
-    return replace(terms[0], values=tuple(np.dot(weights, numbers) for numbers in parts))
+    """The first of some numbers of the same messages, with the weighted sum of all in it.
+
+    It is known where all are; messages may lack a joint, or tell that a number is none.
+    """
+    first, *others = terms
+    times, values = list(first.times), [weights[0] * one for one in first.values]
+    for weight, other in zip(weights[1:], others, strict=True):
+        for part, (told, numbers) in enumerate(zip(other.times, other.values, strict=True)):
+            shared, own, of_other = np.intersect1d(times[part], told, return_indices=True)
+            values[part] = values[part][own] + weight * numbers[of_other]
+            times[part] = shared
+    return replace(first, times=tuple(times), values=tuple(values))
 
 
 def doubted_beside(asked: Sequence[Channel], drives: Sequence[Drive], line: Line) -> Line:

@@ -44,6 +44,7 @@ from sysid_ros.recording.messages import (
     is_goal,
     is_played,
     is_reported,
+    lack_name,
     locate,
     message_type,
     owner_name,
@@ -150,13 +151,8 @@ def topics_of(bags: Sequence[Path], msg_path: Sequence[Path] = ()) -> list[dict[
     found = []
     for bag in bags:
         with open_recording(bag, msg_paths=msg_path) as recording:
-            found.append(
-                {
-                    name: topic.msgtype
-                    for name, topic in recording.topics.items()
-                    if topic.promised != 0
-                }
-            )
+            topics = recording.topics.items()
+            found.append({name: one.msgtype for name, one in topics if one.promised != 0})
     return found
 
 
@@ -191,6 +187,7 @@ def read_channels(
             if simulation is not None and not simulation.dates(tables.values()):
                 simulation = None
             for one in found:
+                one.keep_name(recording)
                 if one.topic in tables:
                     one.add(tables[one.topic], simulation, corrected)
     return [channel for one in found for channel in one.channels()]
@@ -222,6 +219,13 @@ class _Gathered:
             stamps = relation.corrected(stamps, drift=True) if corrected else stamps
         for series, path in zip(self._series, self.fields, strict=True):
             series.append(_series(table, path, stamps))
+
+    def keep_name(self, recording: Recording) -> None:
+        """Forget whose the messages are that ask for something, where some ask another."""
+        own = [one for one in self.leaves if one.name and one.field.isidentifier()]
+        asks = bool(own) and not message_type(self._msgtype).measured
+        if asks and lack_name(recording.messages([self.topic]), own[0].name):
+            self.leaves = [replace(one, name="") if one in own else one for one in self.leaves]
 
     def channels(self) -> Iterator[Channel]:
         """Return those that have values."""

@@ -23,6 +23,7 @@ _BETTER = 0.25  # of what another command leaves unexplained, that the right one
 _LAGS = (0.0, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2)  # s
 _MOST_INSTANTS = 4000
 _FEWEST = 16
+_SHOWN = 1e-3  # of the largest command, below which how commands differ shows no weights
 _MEAN = 0.05  # s, over which both sides are averaged: a coarse encoder's rate is mostly its steps
 
 
@@ -67,13 +68,14 @@ def weighted_sum(
       commands: The terms of the sum.
 
     Returns:
-      The weight of each command, (n,), and what share of the motion's power it leaves.
+      The weight of each command, (n,), and what share of the motion's power it leaves: all where
+      nothing measures that, or it stands.
     """
     best, least = np.zeros(len(commands)), 1.0
     for lengths, asked in _lagged(model, positions, [actuator], commands):
         length, terms = lengths[:, 0] - lengths.mean(), asked - asked.mean(axis=0)
-        weights = np.linalg.lstsq(terms, length)[0]
-        left = float(np.sum((length - terms @ weights) ** 2) / max(np.sum(length**2), 1e-300))
+        weights, power = np.linalg.lstsq(terms, length, _SHOWN)[0], float(length @ length)
+        left = float(np.sum((length - terms @ weights) ** 2)) / power if power > 0.0 else 1.0
         if left < least:
             best, least = weights, left
     return best, least

@@ -35,7 +35,7 @@ def planar_positions(
       channels: What was recorded and changes.
     """
     found: dict[int, tuple[Channel, bool]] = {}
-    for body, joints in _planar_bases(model):
+    for body, joints in planar_bases(model):
         names = [str(model.body(body).name), str(model.body(int(model.body_rootid[body])).name)]
         line = pose_line(names[0], [name for name in names if name], channels)
         if line is None:
@@ -52,7 +52,7 @@ def planar_positions(
     return found
 
 
-def _planar_bases(model: mujoco.MjModel) -> list[tuple[int, dict[str, int]]]:
+def planar_bases(model: mujoco.MjModel) -> list[tuple[int, dict[str, int]]]:
     """Bodies that all joints above them let slide and turn on a level, and these by their axes."""
     data, found = mujoco.MjData(model), []
     mujoco.mj_kinematics(model, data)
@@ -61,7 +61,7 @@ def _planar_bases(model: mujoco.MjModel) -> list[tuple[int, dict[str, int]]]:
         if not model.body_jntnum[body] or model.jnt_type[last] != HINGE:
             continue
         chain = [
-            one for one in range(last + 1) if _is_above(model, int(model.jnt_bodyid[one]), body)
+            one for one in range(last + 1) if is_above(model, int(model.jnt_bodyid[one]), body)
         ]
         if len(chain) == 3 and all(model.jnt_type[one] == SLIDE for one in chain[:2]):
             axes = {"xyz"[place]: one for one in chain for place in _along(data.xaxis[one])}
@@ -70,7 +70,8 @@ def _planar_bases(model: mujoco.MjModel) -> list[tuple[int, dict[str, int]]]:
     return found
 
 
-def _is_above(model: mujoco.MjModel, above: int, body: int) -> bool:
+def is_above(model: mujoco.MjModel, above: int, body: int) -> bool:
+    """Tell whether a body is another, or one that this is on."""
     while body > above:
         body = int(model.body_parentid[body])
     return body == above

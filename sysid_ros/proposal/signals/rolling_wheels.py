@@ -12,6 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import FREE, HINGE, surface_points
+from sysid_ros.proposal.signals.planar_bases import is_above, planar_bases
 
 _UPRIGHT = 0.1  # cosine of the angle between a wheel's axis and the vertical, at most
 
@@ -52,7 +53,13 @@ def rolling_wheel(model: mujoco.MjModel, joint: int) -> RollingWheel | None:
 
 
 def _base(model: mujoco.MjModel, body: int) -> int:
-    """The body that a wheel is on: its tree's first, or the world where that turns on it itself."""
+    """The body that a wheel is on: what slides and turns on a level, or its tree's first.
+
+    It is the world where that turns on it itself.
+    """
+    for base, _ in planar_bases(model):
+        if is_above(model, base, body):
+            return base
     root = int(model.body_rootid[body])
     first = int(model.body_jntadr[root])
     return root if first < 0 or int(model.jnt_type[first]) == FREE else 0

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.lines import Line
+from sysid_ros.recording.messages import parse_fields
 
 
 def unread(
@@ -22,14 +23,20 @@ def unread(
       lines: The signals.
       others: Topics that are read for something else.
     """
-    used = {(line.channel.topic, _part(line.channel)) for line in lines}
+    used = {
+        (line.channel.topic, _part(str(term.path)))
+        for line in lines
+        for term in parse_fields(line.channel.field)
+    }
     topics = {topic for topic, _ in used}
-    told = {(one.topic, _part(one)) for one in channels if one.topic not in topics or one.moves}
+    told = {
+        (one.topic, _part(one.field)) for one in channels if one.topic not in topics or one.moves
+    }
     left = sorted((topic, part) for topic, part in told - used if topic not in others)
     shown = (f"{part} of {topic}" if topic in topics else topic for topic, part in left)
     return tuple(dict.fromkeys(shown))
 
 
-def _part(channel: Channel) -> str:
+def _part(field: str) -> str:
     """The part of a message that a field is in, such as ``position`` or ``orientation``."""
-    return re.split(r"[.\[]", channel.field, maxsplit=1)[0]
+    return re.split(r"[.\[]", field, maxsplit=1)[0]

@@ -97,10 +97,11 @@ def map_signal(
     times, raw, repeats = _as_read(signal, times, raw)
     if numbers.heading:
         raw, numbers = headings(unit_quaternions(raw, where)), Components(numbers.paths[:1])
-    elif numbers.weights:
-        raw, numbers = raw @ np.array([numbers.weights]).T, Components(numbers.paths[:1])
+    single = not straight and (bool(numbers.weights) or len(numbers.paths) == 1)
     # from the recording's own beginning on
-    raw, turns, turn = (raw, 0, TURN) if straight else _without_turns(signal, raw)
+    raw, turns, turn = _without_turns(signal, raw) if single else (raw, 0, TURN)
+    if numbers.weights:
+        raw, numbers = raw @ np.array([numbers.weights]).T, Components(numbers.paths[:1])
     kept = Range(used.start - _STILL_FELT, used.end) if control else used
     times, raw = _cut(times, raw, kept, held=held, joined=played_back)
     times, raw = _counting(times, raw, masked, where, only_unknown=control)
@@ -157,14 +158,17 @@ def _as_read(
 
 
 def _without_turns(signal: SignalRequest, raw: FloatArray) -> tuple[FloatArray, int, float]:
-    """The same where an angle that is told modulo a turn goes on; the turns it took, and one."""
-    if not _is_angle(signal) or raw.shape[1] != 1:
-        return raw, 0, TURN
-    told = signal.factor * raw[:, 0]
-    angles, turns = joined_turns(told)
-    if not turns:
-        return raw, 0, TURN
-    return angles[:, np.newaxis] / signal.factor, turns, TURN if within_one(told) else DEGREES
+    """Numbers (n, k) where angles that are told modulo a turn go on; their turns, and one."""
+    found, jumps, turn = raw.copy(), 0, TURN
+    if not _is_angle(signal):
+        return found, jumps, turn
+    for column in found.T:
+        told = signal.factor * column
+        angles, turns = joined_turns(told)
+        if turns:
+            column[:], jumps = angles / signal.factor, jumps + turns
+            turn = turn if within_one(told) else DEGREES
+    return found, jumps, turn
 
 
 def _counting(

@@ -34,7 +34,7 @@ from sysid_ros.recording.messages.message_types import (
     message_type,
     reports_command,
 )
-from sysid_ros.recording.messages.owners import Owner, Turns, owner_name
+from sysid_ros.recording.messages.owners import Owner, Turns, lack_name, owner_name
 from sysid_ros.recording.messages.stored_message import Clock, Definition, RawMessage, ros2_type
 from sysid_ros.recording.messages.topic_columns import TimeCount, TopicColumns, TopicDecoder
 from sysid_ros.recording.messages.trajectories import TrajectoryReader, is_expanded, is_goal, played

@@ -18,7 +18,10 @@ import numpy as np
 from sysid_ros.recording.messages.message_tree import Number, Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sysid_ros.recording.messages.message_tree import Group
+    from sysid_ros.recording.messages.stored_message import RawMessage
 
 _CALLED = re.compile("(.+_)?id")
 _NAMED = re.compile("(joint|motor|actuator|servo)|((joint|motor|actuator|servo)_)?name")
@@ -44,6 +47,11 @@ def owner_name(message: Group) -> str:
         if isinstance(node, Text) and _NAMED.fullmatch(field)
     ]  # fmt: skip
     return texts[0] if len(texts) == 1 else ""
+
+
+def lack_name(messages: Iterable[RawMessage], name: str) -> bool:
+    """Tell whether any of some messages is without a name, as it is of another."""
+    return any(name.encode() not in one.data for one in messages)
 
 
 def whose(number: Number, data: bytes) -> int:

@@ -9,6 +9,7 @@ gear the angle of a joint of those of two motors.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,8 +57,8 @@ def parse_fields(text: str) -> tuple[WeightedField, ...]:
         weight = float(f"{match[1]}{match[2] or 1}")
         terms.append(WeightedField(weight, parse_field(match[3].strip())))
         position = match.end()
-    if not all(term.weight for term in terms):
-        raise DataError(f"{text!r}: a weight is 0; leave that field out")
+    if not all(0.0 < abs(term.weight) < math.inf for term in terms):
+        raise DataError(f"{text!r}: a weight is 0, or beyond all numbers; leave that field out")
     if len(terms) > 1 and any(is_expanded(term.path) for term in terms):
         raise DataError(f"{text!r}: whole trajectories have no sum; name one point, points[0]")
     return tuple(terms)

@@ -760,11 +760,66 @@ def test_wheels_are_told_sums_of_the_speeds_of_their_base(turning: float) -> Non
         assert "is this what /cmd_vel asks of" in line.doubt
 
 
-@pytest.mark.parametrize(("held_back", "exact"), [(0.8, True), (0.3, False)])
+def test_speeds_in_one_ratio_have_no_huge_weights() -> None:
+    """As on a circle, where nothing but rounding tells them apart."""
+    wheel = driven(["l"], '<velocity name="{0}_motor" joint="{0}" kv="1"/>')
+    forward, rounding, noise = motions(3).T
+    speeds = np.stack([forward, 0.5 * forward + 1e-6 * rounding], axis=1)
+    moved = late(np.cumsum(speeds @ WEIGHTS[:, :1], axis=0) * 0.01) + 1e-3 * noise[:, None]
+    (line,) = assigned(wheel, moved, twist(speeds)).lines
+    ahead, turn = (one.weight for one in parse_fields(line.channel.field))
+    assert ahead + 0.5 * turn == pytest.approx(WEIGHTS[0, 0] + 0.5 * WEIGHTS[1, 0], rel=0.05)
+    assert max(abs(ahead), abs(turn)) < 20.0
+
+
+@pytest.mark.parametrize("kind", ['range="-9 9"', 'type="slide"'])
+def test_what_is_no_wheel_is_told_no_sum(kind: str) -> None:
+    """As an arm's joint, whose tool a ``Twist`` asks to move: near one posture it follows a sum."""
+    spec = mujoco.MjSpec.from_string(f"""<mujoco><compiler angle="radian"/><worldbody>
+        <body><joint name="l"/><geom size=".1" mass="1"/></body>
+        <body><joint name="r" {kind}/><geom size=".1" mass="1"/></body></worldbody>
+        <actuator><velocity name="l" joint="l" kv="1"/><velocity name="r" joint="r" kv="1"/>
+        </actuator></mujoco>""")
+    speeds = motions(2)
+    moved = late(np.cumsum(speeds @ WEIGHTS, axis=0) * 0.01)
+    lines = assigned(spec.compile(), moved, twist(speeds)).lines
+    assert [line.name for line in lines] == ["l"]
+
+
+@pytest.mark.parametrize("stands", [False, True])
+def test_a_wheel_that_nothing_measures_or_that_stands_follows_no_sum(stands: bool) -> None:
+    wheels = driven(["l", "r"], '<velocity name="{0}_motor" joint="{0}" kv="1"/>')
+    speeds = motions(2)
+    moved = late(np.cumsum(speeds @ WEIGHTS, axis=0) * 0.01)
+    moved[:, 1] = 0.5
+    lines = assigned(wheels, moved if stands else moved[:, :1], twist(speeds)).lines
+    assert [line.name for line in lines] == ["l_motor"]
+
+
+def test_a_speed_that_is_no_number_once_is_left_out_of_a_sum() -> None:
+    """Channels have numbers alone."""
+    wheel = driven(["l"], '<velocity name="{0}_motor" joint="{0}" kv="1"/>')
+    speeds = motions(2)
+    moved = late(np.cumsum(speeds @ WEIGHTS[:, :1], axis=0) * 0.01)
+    forward, turn = twist(speeds)
+    known = np.arange(len(TIMES)) != 7
+    turn = replace(turn, times=(TIMES[known],), values=(speeds[known, 1],))
+    (line,) = assigned(wheel, moved, [forward, turn]).lines
+    weights = [one.weight for one in parse_fields(line.channel.field)]
+    np.testing.assert_array_equal(line.channel.times[0], TIMES[known])
+    np.testing.assert_allclose(line.channel.values[0], speeds[known] @ weights)
+
+
+@pytest.mark.parametrize(
+    ("held_back", "wider", "exact"), [(0.8, 1.0, True), (0.3, 1.0, False), (1.0, 2.0, False)]
+)
 def test_weights_are_the_models_where_its_wheels_roll_as_they_did(
-    held_back: float, exact: bool
+    held_back: float, wider: float, exact: bool
 ) -> None:
-    """Friction that a servo does not overcome makes a wheel turn less than it is asked to."""
+    """Friction that a servo does not overcome makes a wheel turn less than it is asked to.
+
+    On skids the track that wheels are told is wider than the model's.
+    """
     places = zip(("l", "r"), (0.2, -0.2), strict=True)
     wheels = "".join(
         f'<body pos="0 {y} 0"><joint name="{j}" axis="0 1 0"/><geom size=".1" mass="1"/></body>'
@@ -774,8 +829,8 @@ def test_weights_are_the_models_where_its_wheels_roll_as_they_did(
     model = mujoco.MjModel.from_xml_string(
         f"<mujoco><worldbody>{wheels}</worldbody><actuator>{drives}</actuator></mujoco>"
     )
-    speeds = motions(2) * [1.0, 3.0]
-    moved = late(np.cumsum(held_back * speeds @ WEIGHTS, axis=0) * 0.01)
+    speeds = motions(2) * [1.0, 3.0 / wider**2]
+    moved = late(np.cumsum(held_back * speeds * [1.0, wider] @ WEIGHTS, axis=0) * 0.01)
     told = [line.channel.field for line in assigned(model, moved, twist(speeds)).lines]
     expected = [f"10 * twist.linear.x {sign} 2 * twist.angular.z" for sign in "-+"]
     assert (told == expected) == exact and len(told) == 2

@@ -231,11 +231,18 @@ def test_messages_of_one_motor_each_are_an_array_of_all_that_answer(
 
 
 @pytest.mark.parametrize(
-    ("field", "others", "name"),
-    [("name", "", "grip"), ("joint_name", "", "grip"), ("mode", "", ""), ("name", "lift", "")],
+    ("field", "others", "since", "name"),
+    [
+        ("name", "", 0, "grip"),
+        ("joint_name", "", 0, "grip"),
+        ("mode", "", 0, ""),
+        ("name", "lift", 9, ""),
+        ("name", "lift", 190, ""),  # nearly 4 s after the first
+        ("name", "lift", 199, ""),  # in another recording
+    ],
 )
 def test_a_message_with_a_name_is_of_what_it_names(
-    tmp_path: Path, field: str, others: str, name: str
+    tmp_path: Path, field: str, others: str, since: int, name: str
 ) -> None:
     """Where all messages have one; those of one and of another are told by no name."""
     types, kind = messages.types(), f"xs_msgs/msg/Single{field.title().replace('_', '')}"
@@ -246,10 +253,16 @@ def test_a_message_with_a_name_is_of_what_it_names(
             "/commands/single", kind, 20_000_000 * tick,
             bytes(types.serialize_cdr(types.types[kind](given, 0.01 * tick), kind)),
         )
-        for tick in range(20)
-        for given in [others if others and tick > 9 else "grip"]
+        for tick in range(400)
+        for given in [others if others and tick > since else "grip"]
     ]  # fmt: skip
-    assert read(written(tmp_path, rows), "/commands/single")["cmd"].name == name
+    bags = []
+    for number, part in enumerate((rows[:200], rows[200:])):
+        (tmp_path / str(number)).mkdir()
+        bags.append(written(tmp_path / str(number), part))
+    (cmd,) = read_channels(bags, ["/commands/single"])
+    assert (cmd.field, cmd.name) == ("cmd", name)
+    assert [len(values) for values in cmd.values] == [200, 200]
 
 
 def test_a_count_of_time_dates_a_topic_where_it_does_in_all_recordings(tmp_path: Path) -> None:

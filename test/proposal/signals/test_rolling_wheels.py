@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import mujoco
 import numpy as np
 import pytest
@@ -21,6 +23,9 @@ BASE = """<mujoco><worldbody><body pos="1 2 {r}" quat="{turn}">{free}
     <inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>
 </body></worldbody></mujoco>"""
 
+PLANAR = """<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>
+  <joint axis="0 0 1"/>"""
+
 
 def base(sign: int = 1, turn: str = "1 0 0 0", free: str = "<freejoint/>") -> mujoco.MjModel:
     return mujoco.MjModel.from_xml_string(
@@ -29,11 +34,17 @@ def base(sign: int = 1, turn: str = "1 0 0 0", free: str = "<freejoint/>") -> mu
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("turn", ["1 0 0 0", "0.5 0 0 -0.8"])
-@pytest.mark.parametrize("free", ["<freejoint/>", ""])
-def test_a_wheel_rolls_without_slip(sign: int, turn: str, free: str) -> None:
+@pytest.mark.parametrize(
+    ("free", "turn"),
+    [
+        *itertools.product(["<freejoint/>", ""], ["1 0 0 0", "0.5 0 0 -0.8"]),
+        (PLANAR, "1 0 0 0"),  # along the world's axes
+    ],
+)
+def test_a_wheel_rolls_without_slip(sign: int, free: str, turn: str) -> None:
     """In the axes of the base, whichever way that is turned where the model begins."""
-    wheel = rolling_wheel(base(sign, turn, free), 1 if free else 0)
+    model = base(sign, turn, free)
+    wheel = rolling_wheel(model, model.joint("left").id)
     assert wheel is not None and wheel.radius == pytest.approx(RADIUS)
     expected = np.array([1.0, 0.0, 0.0, 0.0, -RADIUS, -WIDTH / 2.0]) * sign / RADIUS
     np.testing.assert_allclose(wheel.weights, expected, atol=1e-9)

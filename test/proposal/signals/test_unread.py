@@ -29,3 +29,19 @@ def test_what_is_recorded_and_not_read_is_named() -> None:
     line = Line("sensor", "gyro", replace(gyro, field="angular_velocity"))
     unused = unread([gyro, *others], [line], set())
     assert unused == ("/depth", "orientation of /imu")
+
+
+def test_the_terms_of_a_sum_are_read() -> None:
+    times, kind = np.arange(5.0), "geometry_msgs/msg/TwistStamped"
+    speeds = [
+        Channel("/cmd_vel", kind, f"twist.{part}", "", "", 0, True, (times,), (times,))
+        for part in ("linear.x", "angular.z")
+    ]
+    plain = [replace(one, topic="/cmd", field=one.field.removeprefix("twist.")) for one in speeds]
+    sums = [
+        replace(one, field=f"2 * {one.field} - 3 * {other.field}")
+        for one, other in (speeds, plain, plain[::-1])
+    ]
+    lines = [Line("velocity_servo", "wheel", one) for one in sums]
+    assert unread([*speeds, *plain], lines, set()) == ()
+    assert unread([*speeds, *plain], lines[:1], set()) == ("/cmd",)

@@ -630,6 +630,27 @@ def test_angles_modulo_a_turn_are_joined_from_the_beginning_of_the_recording(
     assert "table: angles jump by a whole turn, 4 times" in warning
 
 
+@pytest.mark.parametrize("jumps", [False, True])
+def test_angles_modulo_a_turn_are_joined_before_they_are_summed(
+    write_bag, joint_state, jumps: bool
+) -> None:
+    """As of two motors of a differential gear, whose halves jump by half a turn."""
+    angles = [[4.0], [2.0]] * np.sin([[1.0], [1.7]] * np.linspace(0.0, 10.0, 1000))
+    told = (angles + np.pi) % (2.0 * np.pi) - np.pi if jumps else 0.5 * angles
+    stamps = START_NS + 10_000_000 * np.arange(1000)
+    path = write_bag(
+        [
+            Entry("/joint_states", int(at), joint_state(int(at), ["l", "r"], list(both)))
+            for at, both in zip(stamps, told.T, strict=True)
+        ]
+    )
+    roll = SignalConfig(QPOS, "roll", "/joint_states", "0.5 * position[l] - 0.5 * position[r]")
+    (summed,) = mapped(path, roll).measured
+    expected = [0.5, -0.5] @ (angles if jumps else told)
+    np.testing.assert_allclose(summed.values, expected, atol=1e-9)
+    assert summed.turns == np.count_nonzero(np.abs(np.diff(told)) > np.pi)
+
+
 def test_metres_that_jump_by_about_a_turns_size_are_not_joined(write_bag, ros2) -> None:
     """A robot that a simulation puts back where it was, 5 m away."""
     place, types = (

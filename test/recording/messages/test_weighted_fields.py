@@ -39,6 +39,7 @@ def test_a_field_by_itself_counts_once(path: str) -> None:
         ("2 * 3 * linear.x", "is not a field path"),
         ("linear.x * angular.z", "is not a field path"),
         ("0 * linear.x + angular.z", "a weight is 0"),
+        ("1e999 * linear.x", "beyond all numbers"),
         ("points[*].positions[a] + points[*].positions[b]", "whole trajectories have no sum"),
     ],
 )
