@@ -159,9 +159,9 @@ def _as_read(
 
 def _without_turns(signal: SignalRequest, raw: FloatArray) -> tuple[FloatArray, int, float]:
     """Numbers (n, k) where angles that are told modulo a turn go on; their turns, and one."""
-    found, jumps, turn = raw.copy(), 0, TURN
     if not _is_angle(signal):
-        return found, jumps, turn
+        return raw, 0, TURN
+    found, jumps, turn = raw.copy(), 0, TURN
     for column in found.T:
         told = signal.factor * column
         angles, turns = joined_turns(told)
