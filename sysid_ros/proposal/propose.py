@@ -148,7 +148,7 @@ def propose(
         spec = load_model(model, packages).spec
     on_stage("mapping what was recorded")
     # Every question about the robot compiles a copy, in no time without meshes.
-    spec = without_visuals(spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
+    spec = without_visuals(spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT), keep_wheels=True)
     given = () if signals is None else signals_in(signals)
     recorded = recorded_signals(spec, found, msg_path, on_note, given)
     folders = {"package_path": package_path, "msg_path": msg_path}

@@ -214,12 +214,13 @@ def test_a_robot_that_somebody_moves_is_not_begun_with(
     monkeypatch.setattr(excite, "_now", lambda: clock[0])
     monkeypatch.setattr(excite._motion, "obstacle", lambda: "")
     monkeypatch.setattr(type(excite._motion), "heard", True)
+    monkeypatch.setattr(type(excite._taken_as), "_is_known", True)
     said = list[str]()
     log = SimpleNamespace(
         error=said.append, info=said.append, repeated_warning=lambda text, period: said.append(text)
     )
     monkeypatch.setattr(excite_node, "log_of", lambda node: log)
-    excite._armed = excite._taken_as._is_known = True
+    excite._armed = True
 
     def at(time: float, shoulder: float) -> None:
         clock[0] = time
@@ -228,7 +229,7 @@ def test_a_robot_that_somebody_moves_is_not_begun_with(
     for step in range(4):
         at(0.1 * step, 0.05 * step)
     assert "'shoulder' moves" in excite._begin()
-    excite._armed = excite._taken_as._is_known = True
+    excite._armed = True
     excite._watch()
     assert not excite._motion.moves and excite._armed
     assert said[-1].startswith("waiting: joint 'shoulder' moves")

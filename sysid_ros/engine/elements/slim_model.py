@@ -110,23 +110,25 @@ def _compiles(spec: mujoco.MjSpec) -> bool:
     return True
 
 
-def without_visuals(spec: mujoco.MjSpec, disabled: int = 0) -> mujoco.MjSpec:
+def without_visuals(
+    spec: mujoco.MjSpec, disabled: int = 0, *, keep_wheels: bool = False
+) -> mujoco.MjSpec:
     """Return a copy that moves exactly alike and compiles a hundred times faster with meshes.
 
-    Where contacts are switched off it has no geoms but plain ones of wheels, which tell how they
-    roll, unless dropping them would change a body's inertia or take longer, and is simulated faster
-    too.
+    Where contacts are switched off it has no geoms at all, unless dropping them would change a
+    body's inertia or take longer, and is simulated faster too.
 
     Args:
       spec: Not changed.
       disabled: Flags of what the copy does without besides, as in ``option.disableflags``.
+      keep_wheels: Whether plain geoms of wheels stay, which tell how they roll.
     """
     slim = spec.copy()
     slim.option.disableflags |= disabled
     full = _compiled_undrawn(slim)
     if len(slim.geoms) <= _MANY and _nothing_touches(slim):
         _keep_inertia(slim, slim.geoms, full)
-        dropped = [geom for geom in slim.geoms if not _is_wheel(geom)]
+        dropped = [geom for geom in slim.geoms if not (keep_wheels and _is_wheel(geom))]
         _delete(slim, [*slim.pairs, *slim.excludes, *dropped])
         if _full_if_alike(full, slim, (*_SIZES, "nsensor", "nwrap")) is None:
             slim = remove_visuals(spec)

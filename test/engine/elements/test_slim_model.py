@@ -108,9 +108,10 @@ def test_without_contacts_no_geom_but_of_wheels_is_kept_and_motion_is_the_same(
     spec = arm_without_contacts()
     if limited:
         spec.joint("hinge").range = [-3.0, 3.0]
-    slim = without_visuals(spec)
+    slim = without_visuals(spec, keep_wheels=True)
     kept = [geom.type for geom in slim.geoms]
     assert kept == ([] if limited else [mujoco.mjtGeom.mjGEOM_CAPSULE])
+    assert len(without_visuals(spec).geoms) == 0
     np.testing.assert_array_equal(motion(slim), motion(spec))
 
 
