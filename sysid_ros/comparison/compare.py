@@ -71,9 +71,6 @@ def compare(
       on_done: Told in a few words what has been fitted.
       should_stop: Asked while waiting.
 
-    Returns:
-      The fits and the choice.
-
     Raises:
       SysidError: No two models can be fitted.
       StopRequestedError: ``should_stop`` asked for it.

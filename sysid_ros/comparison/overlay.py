@@ -99,9 +99,6 @@ def render_overlay(title: str, evaluations: Mapping[str, Evaluation]) -> str:
     Args:
       title: Of the page.
       evaluations: Of the same recordings, by name.
-
-    Returns:
-      The document.
     """
     scores = {
         name: evaluation.validation or evaluation.training

@@ -19,14 +19,7 @@ from sysid_ros.report.svg import Axis, Frame, NamedAxis, element, group, with_un
 
 
 def render_models(comparison: Comparison) -> str:
-    """Render a comparison of models as one HTML document that loads nothing.
-
-    Args:
-      comparison: What was compared.
-
-    Returns:
-      The text of ``comparison.html``.
-    """
+    """Render a comparison of models as one HTML document that loads nothing."""
     return render_page(
         "models.html.j2",
         "overlay.js",

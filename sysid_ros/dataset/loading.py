@@ -90,9 +90,6 @@ def load_dataset(
       reading: A token that experiments of the same signals share; this process reads their
         recordings once.
 
-    Returns:
-      The sequences.
-
     Raises:
       SysidError: A bag or model is missing, damaged, or does not fit the signals.
     """

@@ -129,10 +129,6 @@ def reference_state(spec: mujoco.MjSpec) -> FloatArray:
 def check_windows(experiment: Experiment, groups: Sequence[ModelSequences]) -> None:
     """Refuse windows that hold one instant each, which say nothing about a motion.
 
-    Args:
-      experiment: Its ``windows`` and ``scoring``.
-      groups: The recordings.
-
     Raises:
       DataError: They are shorter than two sampling intervals of a recording.
     """

@@ -179,36 +179,21 @@ def _kinds(findings: Sequence[Finding]) -> str:
 
 
 def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
-    """Test only whether signals have wrong signs, units, scales, offsets, times or names.
-
-    Args:
-      experiment: The experiment.
-      dataset: Its recordings.
-    """
+    """Test only whether signals have wrong signs, units, scales, offsets, times or names."""
     with single_blas_thread():
         state = CheckedState.of(experiment, dataset)
         return (*at_rest(state), *held_out_at_rest(state), *_of_values(state, simulated=False))
 
 
 def joints_beyond_ranges(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
-    """Test only whether joints were, or motors told, what a simulation does not let them.
-
-    Args:
-      experiment: The experiment.
-      dataset: Its recordings.
-    """
+    """Test only whether joints were, or motors told, what a simulation does not let them."""
     recorded = CheckedState.of(experiment, dataset).recorded
     motors = recorded.without(recorded.commands.values())  # drivers of servos clip as models do
     return (*beyond_ranges(recorded), *clipped_commands(motors))
 
 
 def changed_loads(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
-    """Test only whether something is taken up or put down in the midst of a simulated recording.
-
-    Args:
-      experiment: The experiment.
-      dataset: Its recordings.
-    """
+    """Test only whether something is taken up or put down in the midst of a simulated recording."""
     if not may_show_loads(max(dataset.whole, key=len)):
         return ()
     with single_blas_thread():
@@ -217,12 +202,7 @@ def changed_loads(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
 
 
 def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
-    """Test only whether all measured torques are in another unit than the model's.
-
-    Args:
-      experiment: The experiment.
-      dataset: Its recordings.
-    """
+    """Test only whether all measured torques are in another unit than the model's."""
     with single_blas_thread():
         return tuple(unit_of_torques(CheckedState.of(experiment, dataset)))
 

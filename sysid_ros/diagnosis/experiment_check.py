@@ -63,9 +63,6 @@ def check_experiment(
       on_reading: Told how much of the recordings has been read, 0 to 1.
       on_note: Told what is left out, and what is odd about the recordings.
 
-    Returns:
-      The mistakes; none for good data.
-
     Raises:
       SysidError: A bag or model is missing, damaged, or does not fit the signals.
     """

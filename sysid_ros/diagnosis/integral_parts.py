@@ -108,12 +108,7 @@ def drift_columns(places: Sequence[IndexArray]) -> FloatArray:
 
 
 def drive_parts(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
-    """Test only whether drives have an integral part or smooth what they are asked for.
-
-    Args:
-      experiment: The experiment.
-      dataset: Its recordings.
-    """
+    """Test only whether drives have an integral part or smooth what they are asked for."""
     with single_blas_thread():
         state = CheckedState.of(experiment, dataset)
         return tuple(drive_findings(state, Tracking.of(state.recorded)))

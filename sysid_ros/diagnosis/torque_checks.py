@@ -139,10 +139,6 @@ def unit_of_torques(state: CheckedState) -> list[Finding]:
 def torque_unit(recorded: Recorded, test: Dynamics) -> Explanation | None:
     """The factor by which all torques are too large or too small for the model's bodies.
 
-    Args:
-      recorded: What was recorded.
-      test: Its test.
-
     Returns:
       A factor for all that is a power of ten, or that of each joint's motor, as for currents;
       ``None`` for a factor that other masses, friction or rotors can explain.

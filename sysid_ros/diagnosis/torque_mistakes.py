@@ -97,12 +97,7 @@ class _Tried:
 
 
 def torque_explanations(recorded: Recorded, test: Dynamics) -> list[Explanation]:
-    """The mistake that explains the recordings best, or two of them; none where nothing does.
-
-    Args:
-      recorded: What was recorded.
-      test: Its test.
-    """
+    """The mistake that explains the recordings best, or two of them; none where nothing does."""
     if thrusts := _mistaken_thrusts(recorded, test):
         return thrusts
     before = test.misfit()
@@ -179,10 +174,6 @@ def rival_of_mounting(recorded: Recorded, test: Dynamics) -> float:
     """The least share that is left by a mistake which looks as if all torques had another gravity.
 
     Those are reversed torques and the zero of a joint. One where none would be accepted.
-
-    Args:
-      recorded: What was recorded.
-      test: Its test.
     """
     before, glance, suspects = test.misfit(), test.glance(), _suspects(test)
     changes = [*_reversed_together(recorded, suspects, test), *discrete(recorded, suspects)]

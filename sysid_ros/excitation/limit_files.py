@@ -142,9 +142,6 @@ def read_joint_limits(path: Path) -> FileLimits:
         or not; ``!degrees`` and ``!radians`` are understood. A limit whose ``has_..._limits`` is
         false does not count; scaling factors do not either.
 
-    Returns:
-      Limits by joint.
-
     Raises:
       ExcitationError: The file cannot be read or has no such limits.
     """

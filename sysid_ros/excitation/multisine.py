@@ -64,9 +64,6 @@ def design_multisine(
       fill: Share of the limits that may be used, above 0 and at most 1.
       seed: Seed of the phases.
 
-    Returns:
-      The planned motion.
-
     Raises:
       ExcitationError: The frequencies or ranges leave nothing to plan.
     """

@@ -45,9 +45,6 @@ def load_experiment(path: Path | str, *, overrides: Sequence[str] = ()) -> Exper
       path: The YAML file.
       overrides: Settings on top of it, see :func:`with_overrides`.
 
-    Returns:
-      The experiment.
-
     Raises:
       ExperimentError: The file cannot be read, or is not a valid experiment; the message names
         the line, what was given and what is valid, for up to five mistakes.
@@ -72,9 +69,6 @@ def parse_experiment(
       text: YAML.
       path: The file it came from: models are looked for beside it, messages name it.
       overrides: Settings on top of it, see :func:`with_overrides`.
-
-    Returns:
-      The experiment.
 
     Raises:
       ExperimentError: It is not a valid experiment.

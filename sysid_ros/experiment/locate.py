@@ -23,9 +23,6 @@ def locate_bag(bag: str, *, experiment_file: Path | None, data_dir: Path | None)
       experiment_file: The experiment's path; ``None`` stands for the current folder.
       data_dir: The folder given with ``--data``, if any.
 
-    Returns:
-      An existing path.
-
     Raises:
       BagError: There is none; the message lists where it was looked for.
     """
@@ -50,9 +47,6 @@ def locate_model(
       experiment_file: The experiment's path; ``None`` stands for the current folder.
       data_dir: The folder given with ``--data``, if any.
       packages: Where packages are looked for; in sourced installations if left out.
-
-    Returns:
-      An existing file.
 
     Raises:
       ModelError: There is none, or it is a folder; the message lists where it was looked for.

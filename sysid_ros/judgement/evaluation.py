@@ -46,9 +46,6 @@ def evaluate(
         at a speed; ``None`` for friction as soft as the model has it.
       on_reading: Told how much of the recordings has been read, 0 to 1.
 
-    Returns:
-      The scores.
-
     Raises:
       SysidError: A parameter is unknown, or the model or the data cannot be used.
     """

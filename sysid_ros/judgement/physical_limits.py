@@ -56,9 +56,6 @@ def impossible_values(
       after: The same with the identified values.
       by_torque: Whether measured torque was fitted, in which armature is hardly mistaken for
         anything else.
-
-    Returns:
-      Each with its clause.
     """
     share = _MEASURED if by_torque else _WHOLE
     weight = _gravity(before, after) if by_torque else []

@@ -78,9 +78,6 @@ def open_loop_errors(
         windows that are among them are not simulated again.
       first: Errors with the initial parameters alone, by model and window, as of a fit.
 
-    Returns:
-      The errors, window by window.
-
     Raises:
       DataError: A sequence has no usable window.
       StopRequestedError: ``should_stop`` asked for it.
@@ -242,9 +239,6 @@ def traces(errors: Sequence[WindowErrors], role: str) -> tuple[SequenceFit, ...]
     Args:
       errors: Windows of any number of sequences; of overlapping ones the later wins.
       role: ``"training"`` or ``"validation"``.
-
-    Returns:
-      One entry per sequence, in order.
     """
     by_sequence: dict[str, list[WindowErrors]] = {}
     for error in errors:

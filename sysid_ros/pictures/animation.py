@@ -58,9 +58,6 @@ def animation(model: mujoco.MjModel, poses: Poses) -> bytes:
     Args:
       model: As from :func:`drawable_model`.
       poses: Where the joints are.
-
-    Returns:
-      The content of the file.
     """
     stride = _stride(model)
     given = ((poses.initial, _INITIAL), (poses.fitted, _FITTED))

@@ -80,9 +80,6 @@ def run_experiment(
       resume: Carry on with an interrupted fit of the same experiment and data.
       workers: What runs fits that do not depend on each other, such as folds.
 
-    Returns:
-      The outcome and its files.
-
     Raises:
       SysidError: Whatever is wrong with the experiment, its model, its data or its output.
     """

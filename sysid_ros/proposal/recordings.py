@@ -126,12 +126,7 @@ def longest_gap(intervals: Sequence[float]) -> float | None:
 
 
 def proposed_window(model: mujoco.MjModel, mapping: Mapping) -> float | None:
-    """Seconds per window for what is mapped; see :func:`window_length`.
-
-    Args:
-      model: The compiled model.
-      mapping: Its signals.
-    """
+    """Seconds per window for what is mapped; see :func:`window_length`."""
     durations, tops = [], []
     for line in mapping.signals:
         if line.kind not in ("sensor", "qpos"):

@@ -42,12 +42,7 @@ class Resting:
 
 
 def resting_joints(model: mujoco.MjModel, lines: Iterable[Line]) -> dict[str, Resting]:
-    """Joints whose measured positions are at an end of their range most of the time, by name.
-
-    Args:
-      model: The compiled model.
-      lines: The signal map.
-    """
+    """Joints whose measured positions are at an end of their range most of the time, by name."""
     found = {}
     for line in lines:
         joint = _position_of(model, line)

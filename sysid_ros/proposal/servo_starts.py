@@ -27,11 +27,6 @@ def begun_at_motion(
     """Candidates that start where they explain the motion, for servos that the model lacked.
 
     These are damping and dry friction that the model lacked too, and the delays of the commands.
-
-    Args:
-      offered: The candidates.
-      dataset: The recordings.
-      inputs: What drives the model.
     """
     usual = [one.typical for one in offered if one.attribute == "delay"]
     if not usual or not inputs.guessed:

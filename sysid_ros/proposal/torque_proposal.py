@@ -39,10 +39,6 @@ def torque_is_measured(model: mujoco.MjModel, mapping: Mapping) -> bool:
 
     A simulation driven by measured torque drifts from what was measured; regression does not. A
     robot with a free base is left to simulation: forces from the floor are in no torque.
-
-    Args:
-      model: The compiled model.
-      mapping: What the recordings have.
     """
     inputs = [line for line in mapping.lines if line.input]
     if any(line.channel.command for line in inputs):
@@ -127,12 +123,7 @@ def torque_parameters(
 
 
 def read_torque(experiment: Experiment, dataset: Dataset) -> TorqueProblem | None:
-    """The recordings for inverse dynamics; ``None`` where they cannot be read so.
-
-    Args:
-      experiment: The proposal.
-      dataset: Its recordings.
-    """
+    """The recordings for inverse dynamics; ``None`` where they cannot be read so."""
     groups = dataset.training[:1]
     try:
         params = build_parameters(experiment, groups[0].spec)

@@ -72,9 +72,6 @@ def true_motions(
       params: The experiment's parameters.
       theta: Their true values, (p,).
 
-    Returns:
-      The motion by sequence name.
-
     Raises:
       RehearsalError: The recorded inputs are no commands to servos, or the simulation runs away.
     """

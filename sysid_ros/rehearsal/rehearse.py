@@ -75,9 +75,6 @@ def rehearse(
       workers: Where repetitions run.
       on_done: Told how many have ended.
 
-    Returns:
-      The repetitions in order.
-
     Raises:
       SysidError: The experiment cannot be rehearsed at all.
     """

@@ -40,9 +40,6 @@ def read_true_parameters(path: Path) -> tuple[TrueParameter, ...]:
     Args:
       path: YAML, a list of entries such as ``{joint: elbow, armature: 0.02, damping: 0.3}``.
 
-    Returns:
-      The values in their order.
-
     Raises:
       ExperimentError: The file cannot be read or an entry is not of that form.
     """

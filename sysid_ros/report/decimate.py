@@ -44,9 +44,6 @@ def reduce_curves(times: FloatArray, values: Sequence[FloatArray], max_points: i
       times: (n,) s, increasing.
       values: Curves of shape (n,); NaN where there is no value.
       max_points: Even, at least 2.
-
-    Returns:
-      The reduced curves.
     """
     if times.size <= max_points:
         return _broken_at_gaps(times, values)

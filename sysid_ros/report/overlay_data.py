@@ -56,11 +56,7 @@ def _signal(fits: Sequence[SignalFit], points: int) -> dict[str, Any]:
 
 
 def overlay_content(predictions: Mapping[str, Sequence[SequenceFit]]) -> dict[str, Any]:
-    """Return the variables of templates that include ``overlay_section.html.j2``.
-
-    Args:
-      predictions: As for :func:`overlay_data`.
-    """
+    """Return the variables of templates that include ``overlay_section.html.j2``."""
     sequences = overlay_data(predictions)
     return {
         "overlay_names": list(predictions),

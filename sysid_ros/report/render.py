@@ -36,9 +36,6 @@ def render_report(
       outcome: What the pipeline delivered, or what was read back from a result folder.
       previous: Earlier results of the same model by their label, the latest first.
       video: An animation of the robot, or why there is none.
-
-    Returns:
-      The text of ``report.html``.
     """
     shown = Shown(outcome, previous or {}, video or Video(None, "none was made"))
     sections, content = shown_sections(shown)

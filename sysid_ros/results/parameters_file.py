@@ -54,9 +54,6 @@ def read_values(path: Path) -> dict[str, float]:
       path: ``parameters.yaml``, ``result.json``, a result folder, or a plain mapping of names to
         numbers as YAML or JSON.
 
-    Returns:
-      The values.
-
     Raises:
       ExperimentError: There is no such file, or it holds something else.
     """

@@ -234,9 +234,6 @@ def _name_actuators(spec: mujoco.MjSpec) -> tuple[str, ...]:
 
     A second one there has a number.
 
-    Args:
-      spec: Changed in place.
-
     Returns:
       What was named, in a sentence; nothing where all have names.
     """

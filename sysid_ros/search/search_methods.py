@@ -83,9 +83,6 @@ def run_search(
       on_trials: Given everything tried so far, after each batch.
       on_best: Told every candidate that is better than all before it, as a fit's iteration 0.
 
-    Returns:
-      The trials.
-
     Raises:
       ExperimentError: There is no such method, a package that it needs is absent, or the study
         does not fit.

@@ -76,9 +76,6 @@ def find_start(
       listener: Told how it gets on.
       should_stop: True ends the search with its best candidate.
 
-    Returns:
-      The start.
-
     Raises:
       SysidError: A parameter has no bounds, no candidate can be simulated, or a package is absent.
     """

@@ -62,9 +62,6 @@ def slip_findings(recorded: Recorded) -> list[Finding]:
     """One finding for each position that jumps beside what its velocity says.
 
     Where those of several joints do at once, no encoder slips: a simulation begins anew.
-
-    Args:
-      recorded: What was recorded.
     """
     slips = [
         _Slip(label, joint, number, time, size)

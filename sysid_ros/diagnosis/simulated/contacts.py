@@ -112,11 +112,7 @@ def apart(groups: Sequence[ModelSequences], seen: Contacts) -> ModelSequences:
 
 
 def without_geoms(group: ModelSequences) -> ModelSequences:
-    """Sequences in which nothing touches, without the hundred thousand corners of meshes.
-
-    Args:
-      group: Sequences of one model.
-    """
+    """Sequences in which nothing touches, without the hundred thousand corners of meshes."""
     disabled = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     return group.replaced(spec=without_visuals(group.spec, disabled))
 

@@ -68,9 +68,6 @@ def landscape(
       y: Likewise.
       points: Size of each side of a grid that is not given.
 
-    Returns:
-      The cost at every grid point.
-
     Raises:
       ParameterError: There is no such free parameter, or both are the same.
     """

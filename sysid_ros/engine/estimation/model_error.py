@@ -101,9 +101,6 @@ def model_error(
       alternatives: What to change; fewer are tried if the rollouts are asked to stop.
       walk: What walks along delays found around the optimum.
       left_out: Windows that the problem goes without, as the alternatives have to.
-
-    Returns:
-      Shifts, and the scatter between recordings.
     """
     base = _Base.at(problem, solution, left_out)
     p = len(base.precision)

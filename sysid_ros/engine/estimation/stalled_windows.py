@@ -199,11 +199,6 @@ def holding_up(problem: WindowedProblem, point: Point, here: Linearization) -> B
 
     None where it would not, or where more than a few break their promises.
 
-    Args:
-      problem: The problem.
-      point: Where a search ended.
-      here: Its linearization there.
-
     Raises:
       StopRequestedError: A rollout was interrupted.
     """

@@ -23,9 +23,6 @@ def apply_param_modifiers_spec(params: ParameterDict, spec: Any) -> Any:
       params: The parameters.
       spec: An MjSpec; it is not changed.
 
-    Returns:
-      The changed copy.
-
     Raises:
       ModelError: A modifier names something the model lacks.
     """

@@ -20,13 +20,7 @@ _MAX_BYTES = 8 << 20  # of simulated sensors that are copied side by side
 def compared_runs(
     runs: Sequence[RecordedRun], candidate: Candidate, simulated: Sequence[SystemTrajectory]
 ) -> list[Compared]:
-    """The comparison of each run with its simulation, as by :meth:`RecordedRun.compared`.
-
-    Args:
-      runs: Of one model.
-      candidate: That was simulated.
-      simulated: One per run.
-    """
+    """The comparison of each run with its simulation, as by :meth:`RecordedRun.compared`."""
     done: list[Compared] = []
     for part in portions([each.sensordata.data.nbytes for each in simulated], _MAX_BYTES):
         done += _of_part(runs[part], candidate, simulated[part])

@@ -43,9 +43,6 @@ class ChildProcesses(Closing):
           name: Names its log file.
           module: The module and its arguments.
           show: Whether it writes to this process's terminal instead of a log file.
-
-        Returns:
-          The process.
         """
         self.log_dir.mkdir(parents=True, exist_ok=True)
         with self._log(name).open("wb") as log:

@@ -95,12 +95,7 @@ _SAME_NAME = 0.9  # similarity from which a frame is that of a body
 
 
 def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]:
-    """Propose the signals of free joints, of sensors on bodies, and of outside forces.
-
-    Args:
-      model: The compiled model.
-      channels: What was recorded.
-    """
+    """Propose the signals of free joints, of sensors on bodies, and of outside forces."""
     lines: list[Line] = []
     for joint in range(model.njnt):
         if int(model.jnt_type[joint]) == FREE:

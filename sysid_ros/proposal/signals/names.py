@@ -46,10 +46,6 @@ def match_names(wanted: Sequence[str], given: Sequence[str]) -> dict[str, Match]
     (sure), or similar (to be checked). What is surely one's name is not another's that is similar,
     however often it was recorded.
 
-    Args:
-      wanted: Names in the model.
-      given: Names in the recording.
-
     Returns:
       The matches of those that have one.
     """

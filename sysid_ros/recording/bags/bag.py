@@ -184,9 +184,6 @@ def open_recording(
         refusing the bag.
       on_progress: Told now and then how much has been read, 0 to 1, by each pass over the bag.
 
-    Returns:
-      The open recording.
-
     Raises:
       BagError: The path is missing, not a bag, damaged, or without messages.
     """

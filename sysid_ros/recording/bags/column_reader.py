@@ -28,9 +28,6 @@ def read_columns(
 ) -> dict[str, TopicColumns]:
     """Read fields of several topics in one pass over the bag, in bounded memory.
 
-    Returns:
-      One table for each topic.
-
     Raises:
       BagError: A topic is not in the bag or lacks a definition, or the bag is damaged.
       DataError: A field is not in its type.

@@ -69,9 +69,6 @@ def recover(
       compression: ``none``, ``lz4`` or ``zstd``, of the new bag's chunks.
       msg_paths: Message definitions that neither the bag nor ROS has.
 
-    Returns:
-      What was saved.
-
     Raises:
       BagError: Nothing can be saved.
       OutputError: The new bag cannot be written.

@@ -62,9 +62,6 @@ def steps_forward(
 
     Args:
       times: Of each topic (n,) stamps and times of receipt [ns], in the order of receipt.
-
-    Returns:
-      The steps of each topic's stamps.
     """
     found = {name: steps_between(*both) for name, both in times.items()}
     received = np.sort(np.concatenate([log for _, log in times.values()]))
