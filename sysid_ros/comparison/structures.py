@@ -73,12 +73,7 @@ def structures(experiment: Experiment, names: Sequence[str]) -> dict[str, Experi
 
 
 def parameter_names(experiment: Experiment, data_dir: Path | None) -> frozenset[str]:
-    """The free parameters of a structure; none if it cannot be built.
-
-    Args:
-      experiment: The structure.
-      data_dir: Where models and bags are found first.
-    """
+    """The free parameters of a structure; none if it cannot be built."""
     recordings = (*experiment.sequences, *experiment.validation.bags)
     if not recordings:
         return frozenset()

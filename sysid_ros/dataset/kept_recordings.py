@@ -27,12 +27,7 @@ class KeptRecordings:
         self._room = KEPT_BYTES
 
     def mapped(self, key: Hashable, read: Callable[[], MappedRecording]) -> MappedRecording:
-        """A recording as it is known, or as it is read now.
-
-        Args:
-          key: By which it is known.
-          read: Opens and maps it.
-        """
+        """A recording as it is known, or as it is read now."""
         if key in self._known:
             return self._known[key]
         found = read()

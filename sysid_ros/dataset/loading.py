@@ -214,10 +214,6 @@ def _load_models(
 def model_with_payload(experiment: Experiment, data_dir: Path | None) -> ExperimentModel:
     """The model of the first recording, with the payload even if that one was made without.
 
-    Args:
-      experiment: The experiment.
-      data_dir: Where models and bags are found first.
-
     Raises:
       SysidError: As of :func:`model_of`.
     """
@@ -228,11 +224,6 @@ def model_of(
     experiment: Experiment, config: SequenceConfig, data_dir: Path | None
 ) -> ExperimentModel:
     """The model that one recording was made on.
-
-    Args:
-      experiment: The experiment.
-      config: The recording.
-      data_dir: Where models and bags are found first.
 
     Raises:
       SysidError: The model is missing or does not load.

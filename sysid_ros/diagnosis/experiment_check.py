@@ -122,11 +122,7 @@ def _without_control(model: mujoco.MjModel, lines: ExperimentLines) -> list[Find
 
 
 def _apart_clocks(quality: Sequence[TopicQuality]) -> tuple[Finding, ...]:
-    """The first recording's topics whose clocks differ beyond doubt, if any.
-
-    Args:
-      quality: Of every topic of every recording.
-    """
+    """The first recording's topics whose clocks differ beyond doubt, if any."""
     for sequence in dict.fromkeys(one.sequence for one in quality):
         own = [one for one in quality if one.sequence == sequence]
         if any(one.clock == Clock.SIMULATION.value or one.clock_corrected for one in own):

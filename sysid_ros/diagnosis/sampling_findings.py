@@ -59,11 +59,7 @@ def sampling_findings(
 
 
 def contradictions(quality: Iterable[TopicQuality]) -> tuple[Finding, ...]:
-    """Topics whose messages contradict each other, as those of two nodes do.
-
-    Args:
-      quality: Of every topic of every recording.
-    """
+    """Topics whose messages contradict each other, as those of two nodes do."""
     return tuple(
         Finding(
             FindingKind.CONTRADICTION,

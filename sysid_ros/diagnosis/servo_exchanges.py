@@ -42,11 +42,6 @@ def exchanged(
 ) -> list[tuple[list[Explanation], tuple[int, ...]]]:
     """Find the assignment of commands to servos, and where it is decisively another.
 
-    Args:
-      recorded: What was recorded.
-      test: Its test.
-      servos: Those among which they may be exchanged.
-
     Returns:
       The explanations of each cycle of exchanged servos, and those servos.
     """

@@ -41,10 +41,6 @@ def chosen(
 ) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
     """Divide candidates into those that are proposed and those that are left out.
 
-    Args:
-      offered: The candidates.
-      answers: Of each, whether the recordings determine it.
-
     Returns:
       Both in the order given. Friction and armature of a joint, and delays of all joints, are
       proposed with what hangs on them; where they are not determined themselves, they have priors.

@@ -76,11 +76,6 @@ def divide(bags: Sequence[Path], output: Path, mapping: Mapping) -> Division:
 
     That is where there are fewer than three, or joints are moved one by one, so that one that
     moves in what would be held out hardly does in the others.
-
-    Args:
-      bags: The recordings.
-      output: Where the file will be.
-      mapping: What they have.
     """
     names = [relative(bag, output) for bag in bags]
     held_out = names[_HELD_OUT_EVERY - 1 :: _HELD_OUT_EVERY]

@@ -70,10 +70,6 @@ def true_model(
 def based(spec: mujoco.MjSpec, base: Base) -> mujoco.MjSpec:
     """Return a copy of a model with its base hanging or on a floor.
 
-    Args:
-      spec: The model; not changed.
-      base: Where its base shall be.
-
     Raises:
       ModelError: It has no free joint where one is needed.
     """
@@ -102,11 +98,6 @@ def start_of(
     """Return the posture a recording starts from: the first keyframe or the model's own.
 
     On the ground the free base is moved until its lowest geom nearly touches the floor.
-
-    Args:
-      model: The robot.
-      base: Where its base is.
-      posture: Positions of joints that start elsewhere.
     """
     data = mujoco.MjData(model)
     if model.nkey:

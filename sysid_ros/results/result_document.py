@@ -96,10 +96,6 @@ def document_from(outcome: Outcome) -> dict[str, Any]:
 def outcome_from(document: Mapping[str, Any], sequences: tuple[SequenceFit, ...]) -> Outcome:
     """Return the outcome that :func:`document_from` laid out.
 
-    Args:
-      document: The content of ``result.json``, of this format.
-      sequences: Its signals.
-
     Raises:
       FormError: Something is missing or of another type.
     """

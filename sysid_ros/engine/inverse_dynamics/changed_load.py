@@ -33,15 +33,7 @@ def changed_load(
     free: FreeParameters,
     x: FloatArray,
 ) -> ChangedLoad | None:
-    """Find the load that explains most; ``None`` where none is decisive.
-
-    Args:
-      model: The robot.
-      recordings: What was measured.
-      evidence: Their sums, of torque without unknown gains.
-      free: The estimated parameters.
-      x: An estimate of them, (k,).
-    """
+    """Find the load that explains most; ``None`` where none is decisive."""
     suspects = Suspects.of(free, estimated=True)
     count = 1 + max(int(numbers.max()) for numbers in evidence.blocks)
     moments = Moments.of(evidence.grams, free, suspects, x, count)

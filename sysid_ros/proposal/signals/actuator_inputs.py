@@ -268,13 +268,7 @@ def _matched(drives: Sequence[Drive], given: Sequence[str]) -> tuple[list[str], 
 def velocity_inputs(
     model: mujoco.MjModel, lines: Sequence[Line], channels: Sequence[Channel]
 ) -> list[Line]:
-    """Lines of the velocities that were commanded in the same messages as pids' positions.
-
-    Args:
-      model: The compiled model.
-      lines: Of the positions, among others.
-      channels: What was recorded.
-    """
+    """Lines of the velocities that were commanded in the same messages as pids' positions."""
     inputs, recorded = control_names(model), {(one.topic, one.field): one for one in channels}
     found = []
     for line in lines:

@@ -15,10 +15,6 @@ _FIELD = "data"
 def read_text(recording: Recording, topic: str) -> str:
     """Return the string ``data`` of a topic's last message.
 
-    Args:
-      recording: The open bag.
-      topic: The topic, such as ``/robot_description``.
-
     Raises:
       BagError: The topic is absent or empty, or its type has no such string field.
     """
