@@ -17,14 +17,11 @@ LOG_NAMES = ("tensorboard", "wandb", "mlflow")  # the keys of run_logs.run_log.L
 
 @dataclass(frozen=True)
 class FitMethod:
-    """A way to fit.
+    """A way to fit."""
 
-    Attributes:
-      simulates: Robots are simulated: inputs must drive them, starts are searched for, and bounds
-        keep a search where simulations make sense. Otherwise measured torque is explained at once,
-        which has parameters of its own and needs no bounds.
-    """
-
+    # robots are simulated: inputs must drive them, starts are searched for, and bounds keep a
+    # search where simulations make sense. Otherwise measured torque is explained at once, which has
+    # parameters of its own and needs no bounds
     simulates: bool
 
 

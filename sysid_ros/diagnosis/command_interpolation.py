@@ -57,23 +57,16 @@ _TOPICS = 3  # that are tested
 
 @dataclass(frozen=True)
 class CommandSampling:
-    """The interpolation of commands of one topic between its messages, as the motion tells it.
+    """The interpolation of commands of one topic between its messages, as the motion tells it."""
 
-    Attributes:
-      topic: Its name.
-      labels: The commands that it carries.
-      interval: s from one message to the next.
-      present: The method that the experiment has.
-      methods: What each leaves of the motion, by its name in time series; none if not fitted.
-      dates: What dates by receipt and by an even rate leave, by the clock; none where messages do
-        not scatter, or another method than the experiment's is better.
-    """
-
-    topic: str
-    labels: tuple[str, ...]
-    interval: float
-    present: Interpolation
+    topic: str  # its name
+    labels: tuple[str, ...]  # the commands that it carries
+    interval: float  # s from one message to the next
+    present: Interpolation  # the method that the experiment has
+    # what each leaves of the motion, by its name in time series; none if not fitted
     methods: InterpolationScores | None = None
+    # what dates by receipt and by an even rate leave, by the clock; none where messages do not
+    # scatter, or another method than the experiment's is better
     dates: InterpolationScores | None = None
 
     @property

@@ -48,19 +48,12 @@ _CLEARLY = 0.3  # of the power, that the reversed sign of a torque leaves
 
 @dataclass(frozen=True)
 class _Tree:
-    """A kinematic tree, as a leg on a trunk that stands still: what moves it moves no other.
+    """A kinematic tree, as a leg on a trunk that stands still: what moves it moves no other."""
 
-    Attributes:
-      dofs: Its degrees of freedom.
-      rows: Places of those among the rows on which every force is known.
-      labels: Signals that tell its positions and torques.
-      floats: Whether it has a free base.
-    """
-
-    dofs: tuple[int, ...]
-    rows: tuple[int, ...]
-    labels: frozenset[str]
-    floats: bool
+    dofs: tuple[int, ...]  # its degrees of freedom
+    rows: tuple[int, ...]  # places of those among the rows on which every force is known
+    labels: frozenset[str]  # signals that tell its positions and torques
+    floats: bool  # whether it has a free base
 
 
 class Dynamics:

@@ -38,19 +38,13 @@ _NAMED = 4  # servos in a sentence
 
 @dataclass(frozen=True)
 class _Behind:
-    """A joint behind its command, which takes effect after some lag, in the command's spread.
+    """A joint behind its command, which takes effect after some lag, in the command's spread."""
 
-    Attributes:
-      value: How far, (n,).
-      integral: Of that [s], (n,).
-      columns: The most that friction, inertia and load make of it, (n, k).
-      power: The variance of how far, with what the others go without: a constant and a ramp for
-        each recording, which have no bounds.
-    """
-
-    value: FloatArray
-    integral: FloatArray
-    columns: FloatArray
+    value: FloatArray  # how far, (n,)
+    integral: FloatArray  # of that [s], (n,)
+    columns: FloatArray  # the most that friction, inertia and load make of it, (n, k)
+    # the variance of how far, with what the others go without: a constant and a ramp for each
+    # recording, which have no bounds
     power: float
 
     @classmethod

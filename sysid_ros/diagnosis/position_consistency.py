@@ -39,17 +39,11 @@ _MILLI = 1e-3
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A position and a velocity that contradict each other.
+    """A position and a velocity that contradict each other."""
 
-    Attributes:
-      candidates: What would reconcile them, the more probable first.
-      correlation: Of the velocity with the derivative it should be.
-      slope: Velocity per derivative.
-    """
-
-    candidates: tuple[Change, ...]
-    correlation: float
-    slope: float
+    candidates: tuple[Change, ...]  # what would reconcile them, the more probable first
+    correlation: float  # of the velocity with the derivative it should be
+    slope: float  # velocity per derivative
 
     def sentence(self, change: Change) -> str:
         """The grounds for one of the candidates."""

@@ -73,16 +73,11 @@ class Resistance:
     """Forces that a servo's joint takes besides the bodies' weights and inertias, SI units.
 
     Dry friction that never lets go acts as damping, and counts as that.
-
-    Attributes:
-      lag: Of the command that this is with [s].
-      damping: N m s/rad or N s/m.
-      frictionloss: N m or N.
     """
 
-    lag: float
-    damping: float
-    frictionloss: float
+    lag: float  # of the command that this is with [s]
+    damping: float  # N m s/rad or N s/m
+    frictionloss: float  # N m or N
 
 
 class Tracking:
@@ -313,21 +308,13 @@ def _direction(velocity: FloatArray, share: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Felt:
-    """A servo and what resists it, in units of what it moves.
+    """A servo and what resists it, in units of what it moves."""
 
-    Attributes:
-      gain: What it makes of a unit that is missing, N m/rad, N/m, or that over s.
-      damping: Its own and the joints', but for its gain.
-      friction: The joints'.
-      inertia: The joints', as the model has them where it starts.
-      strength: The most that it is believed to exert; zero where nobody knows.
-    """
-
-    gain: float
-    damping: float
-    friction: float
-    inertia: float
-    strength: float
+    gain: float  # what it makes of a unit that is missing, N m/rad, N/m, or that over s
+    damping: float  # its own and the joints', but for its gain
+    friction: float  # the joints'
+    inertia: float  # the joints', as the model has them where it starts
+    strength: float  # the most that it is believed to exert; zero where nobody knows
 
     @staticmethod
     def of(model: mujoco.MjModel, servo: int, arms: Mapping[int, float]) -> _Felt:

@@ -25,19 +25,14 @@ _FIND = re.compile(r"\$\(find ([\w-]+)\)/?")  # xacro's spelling, left behind in
 
 @dataclass(frozen=True)
 class Packages:
-    """The places to look for packages: folders given, sourced installations, neighbours.
+    """The places to look for packages: folders given, sourced installations, neighbours."""
 
-    Attributes:
-      given: Folder by package name, from ``package_path``.
-      prefixes: Folders that hold ``share/PACKAGE``: those given, then the sourced ones.
-      sources: Folders that hold ``PACKAGE`` itself.
-      neighbours: Folders beside or above which packages may lie.
-    """
-
+    # folder by package name, from ``package_path``
     given: Mapping[str, Path] = field(default_factory=dict)
+    # folders that hold ``share/PACKAGE``: those given, then the sourced ones
     prefixes: tuple[Path, ...] = ()
-    sources: tuple[Path, ...] = ()
-    neighbours: tuple[Path, ...] = ()
+    sources: tuple[Path, ...] = ()  # folders that hold ``PACKAGE`` itself
+    neighbours: tuple[Path, ...] = ()  # folders beside or above which packages may lie
 
     @classmethod
     def of(cls, paths: Iterable[Path] = (), *, neighbours: Iterable[Path | None] = ()) -> Packages:

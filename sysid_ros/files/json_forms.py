@@ -27,14 +27,11 @@ class FormError(ValueError):
 
 @dataclass(frozen=True)
 class Form:
-    """The form of one kind of value in JSON.
+    """The form of one kind of value in JSON."""
 
-    Attributes:
-      read: Takes what was read and its key; raises FormError where that is something else.
-      write: Gives what is written; numbers may still be NaN or numpy's.
-    """
-
+    # takes what was read and its key; raises FormError where that is something else
     read: Callable[[Any, str], Any]
+    # gives what is written; numbers may still be NaN or numpy's
     write: Callable[[Any], Any] = lambda value: value
 
 

@@ -155,20 +155,15 @@ class JointTorque:
 
 @dataclass(frozen=True)
 class AppliedParameter:
-    """The effect of one parameter on the model.
+    """The effect of one parameter on the model."""
 
-    Attributes:
-      name: The parameter's; its components are called ``name[0]`` and so on among the estimates.
-      values: Identified, or fixed where it was frozen.
-      modifier: What they are written into, as from
-        :func:`~sysid_ros.engine.parameters.modifiers.modifier_to_dict`; empty where nothing is.
-      robot: The one of several robots that it belongs to alone.
-    """
-
+    # the parameter's; its components are called ``name[0]`` and so on among the estimates
     name: str
-    values: tuple[float, ...]
+    values: tuple[float, ...]  # identified, or fixed where it was frozen
+    # what they are written into, as from
+    # :func:`~sysid_ros.engine.parameters.modifiers.modifier_to_dict`; empty where nothing is
     modifier: Mapping[str, Any]
-    robot: str | None = None
+    robot: str | None = None  # the one of several robots that it belongs to alone
 
     @property
     def target(self) -> Target:

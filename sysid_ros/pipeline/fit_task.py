@@ -24,27 +24,21 @@ from sysid_ros.search import find_start
 
 @dataclass(frozen=True)
 class FitTask:
-    """The data and settings of one fit.
+    """The data and settings of one fit."""
 
-    Attributes:
-      experiment: The experiment; its path is absolute, for models beside it.
-      data_dir: Where bags are found first, absolute; ``None`` for nowhere.
-      held_out: Positions of the sequences to score instead of fitting them; where given, they take
-        the place of the experiment's own validation.
-      start: Values to start from by parameter name; others start as the experiment says.
-      threads: Simulation threads; ``None`` lets the experiment decide.
-      state_dir: Where the fit keeps its state, and carries on from one of the same inputs; the
-        folder around it exists, but for workers on other machines. ``None`` keeps nothing.
-      reading: A token that tasks of the same recordings and signals share; a process reads their
-        recordings once. Empty where nothing is known of others.
-    """
-
-    experiment: Experiment
-    data_dir: Path | None = None
+    experiment: Experiment  # the experiment; its path is absolute, for models beside it
+    data_dir: Path | None = None  # where bags are found first, absolute; ``None`` for nowhere
+    # positions of the sequences to score instead of fitting them; where given, they take the place
+    # of the experiment's own validation
     held_out: tuple[int, ...] = ()
+    # values to start from by parameter name; others start as the experiment says
     start: Mapping[str, float] = field(default_factory=dict)
-    threads: int | None = None
+    threads: int | None = None  # simulation threads; ``None`` lets the experiment decide
+    # where the fit keeps its state, and carries on from one of the same inputs; the folder around
+    # it exists, but for workers on other machines. ``None`` keeps nothing
     state_dir: Path | None = None
+    # a token that tasks of the same recordings and signals share; a process reads their recordings
+    # once. Empty where nothing is known of others
     reading: str = ""
 
     @classmethod

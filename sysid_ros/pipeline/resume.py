@@ -31,12 +31,9 @@ from sysid_ros.search import Trials, read_search_state
 
 @dataclass(frozen=True)
 class Resume:
-    """The state to carry on with.
+    """The state to carry on with."""
 
-    Attributes:
-      folder: A result folder or a work folder; ``None`` for the latest that fits the experiment.
-    """
-
+    # a result folder or a work folder; ``None`` for the latest that fits the experiment
     folder: Path | None = None
 
 

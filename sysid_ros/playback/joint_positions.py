@@ -29,15 +29,11 @@ _STATE = re.compile(r"(?P<joint>.+)_qpos(?:(?:_position|_orientation)?\[[012]\])
 
 @dataclass(frozen=True)
 class ShownJoint:
-    """The signals of one joint's position.
+    """The signals of one joint's position."""
 
-    Attributes:
-      joint: Its number.
-      signals: One of a hinge or slide, three of a ball joint's orientation; of a free joint three
-        of its place, three of its orientation, or both in this order.
-    """
-
-    joint: int
+    joint: int  # its number
+    # one of a hinge or slide, three of a ball joint's orientation; of a free joint three of its
+    # place, three of its orientation, or both in this order
     signals: tuple[SignalFit, ...]
 
     def write(self, model: mujoco.MjModel, which: str, times: FloatArray, qpos: FloatArray) -> None:

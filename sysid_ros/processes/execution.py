@@ -43,14 +43,10 @@ class WorkersError(SysidError):
 
 @dataclass(frozen=True)
 class Workers:
-    """The processes that compute.
+    """The processes that compute."""
 
-    Attributes:
-      count: Processes on this machine; 1 computes in this one.
-      dask: Address of a Dask scheduler, which has workers of its own; ``None`` for this machine.
-    """
-
-    count: int = 1
+    count: int = 1  # processes on this machine; 1 computes in this one
+    # address of a Dask scheduler, which has workers of its own; ``None`` for this machine
     dask: str | None = None
 
     def threads_each(self, wanted: int | None) -> int | None:

@@ -73,14 +73,10 @@ class System:
 
 @dataclass(frozen=True)
 class Answers:
-    """The parameters that are kept.
+    """The parameters that are kept."""
 
-    Attributes:
-      kept: Of each candidate, whether it is.
-      together: Attribute and pattern of those that are alike and kept as one.
-    """
-
-    kept: list[bool]
+    kept: list[bool]  # of each candidate, whether it is
+    # attribute and pattern of those that are alike and kept as one
     together: frozenset[tuple[str, str]] = frozenset()
 
 

@@ -39,53 +39,35 @@ class SignalEntry:
 
 @dataclass(frozen=True)
 class Draft:
-    """Everything that an experiment file says.
+    """Everything that an experiment file says."""
 
-    Attributes:
-      model: Path as written, or ``{robot_description: TOPIC}``.
-      recordings: What is fitted and what is held out.
-      left_out: Recordings that lack a topic, with the reason.
-      signals: The signal map.
-      possible: Signals that the evidence does not decide for, written as comments.
-      notes: Sentences about what has no signal.
-      unused: Topics, and parts of messages, that nothing is mapped from.
-      clocks: Whose clocks differ, so that stamps are translated; empty where none do.
-      masks: When the robot is enabled, as written, with a doubt.
-      window: Length of windows [s]; ``None`` for whole recordings.
-      window_reason: A sentence about it; empty for the usual one.
-      cost: Why parts of the recordings are fitted only; empty where all are.
-      contacts_left_out: Whether stretches in which bodies touch are left out.
-      loss: Of the fit.
-      max_gap: Longest interval between samples that is no gap [s]; ``None`` for the usual one.
-      folders: ``package_path`` and ``msg_path`` as written, where they are given.
-      parameters: To identify.
-      undetermined: Parameters that the recordings do not determine.
-      couplings: Motors that turn with two joints.
-      mounting: Entry of parameters with the gravity of a robot that is mounted otherwise than its
-        model, and the evidence.
-      torque: Entries of parameters for a fit by inverse dynamics; without any it is not proposed.
-    """
-
-    model: str | dict[str, str]
-    recordings: Division
-    left_out: tuple[tuple[str, str], ...]
-    signals: tuple[SignalEntry, ...]
-    notes: tuple[str, ...]
-    unused: tuple[str, ...]
-    masks: tuple[SignalEntry, ...]
-    window: float | None
-    loss: str
+    model: str | dict[str, str]  # path as written, or ``{robot_description: TOPIC}``
+    recordings: Division  # what is fitted and what is held out
+    left_out: tuple[tuple[str, str], ...]  # recordings that lack a topic, with the reason
+    signals: tuple[SignalEntry, ...]  # the signal map
+    notes: tuple[str, ...]  # sentences about what has no signal
+    unused: tuple[str, ...]  # topics, and parts of messages, that nothing is mapped from
+    masks: tuple[SignalEntry, ...]  # when the robot is enabled, as written, with a doubt
+    window: float | None  # length of windows [s]; ``None`` for whole recordings
+    loss: str  # of the fit
+    # longest interval between samples that is no gap [s]; ``None`` for the usual one
     max_gap: float | None = None
-    clocks: str = ""
+    clocks: str = ""  # whose clocks differ, so that stamps are translated; empty where none do
+    # ``package_path`` and ``msg_path`` as written, where they are given
     folders: Mapping[str, list[str]] = field(default_factory=dict)
+    # signals that the evidence does not decide for, written as comments
     possible: tuple[SignalEntry, ...] = ()
-    window_reason: str = ""
-    contacts_left_out: bool = False
-    cost: str = ""
-    parameters: tuple[Candidate, ...] = ()
+    window_reason: str = ""  # a sentence about it; empty for the usual one
+    contacts_left_out: bool = False  # whether stretches in which bodies touch are left out
+    cost: str = ""  # why parts of the recordings are fitted only; empty where all are
+    parameters: tuple[Candidate, ...] = ()  # to identify
+    # parameters that the recordings do not determine
     undetermined: tuple[Candidate, ...] = field(default=())
+    # entries of parameters for a fit by inverse dynamics; without any it is not proposed
     torque: tuple[Mapping[str, Any], ...] = field(default=())
-    couplings: tuple[Coupling, ...] = ()
+    couplings: tuple[Coupling, ...] = ()  # motors that turn with two joints
+    # entry of parameters with the gravity of a robot that is mounted otherwise than its model, and
+    # the evidence
     mounting: tuple[Mapping[str, Any], str] | None = None
 
     def text(self) -> str:

@@ -87,19 +87,13 @@ class ModelTopic:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A proposed experiment file.
+    """A proposed experiment file."""
 
-    Attributes:
-      text: Its content.
-      experiment: The same, validated.
-      findings: What the test of the recordings found besides what the proposal repairs.
-      draft: What the text is made of.
-    """
-
-    text: str
-    experiment: Experiment
+    text: str  # its content
+    experiment: Experiment  # the same, validated
+    # what the test of the recordings found besides what the proposal repairs
     findings: tuple[Finding, ...]
-    draft: Draft
+    draft: Draft  # what the text is made of
 
     def to_dict(self) -> dict[str, Any]:
         """The signals with doubts and grounds, and the findings, as plain values for JSON."""

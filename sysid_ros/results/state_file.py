@@ -40,14 +40,10 @@ _STATE = Record(FitState, without=("point", "trace"))
 
 @dataclass(frozen=True)
 class SavedState:
-    """A state with what it is the state of.
+    """A state with what it is the state of."""
 
-    Attributes:
-      state: The fit's state.
-      inputs: A digest of every input of the fit by name; see :mod:`sysid_ros.pipeline.resume`.
-    """
-
-    state: FitState
+    state: FitState  # the fit's state
+    # a digest of every input of the fit by name; see :mod:`sysid_ros.pipeline.resume`
     inputs: Mapping[str, str]
 
 

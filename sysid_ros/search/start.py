@@ -44,17 +44,13 @@ class FoundStart:
 
 @dataclass(frozen=True)
 class SearchListener:
-    """The listener to a search's progress.
+    """The listener to a search's progress."""
 
-    Attributes:
-      trials: Given everything tried so far, after each batch.
-      best: Told every candidate that is better than all before it.
-      stage: Told in a few words what is being done.
-    """
-
+    # given everything tried so far, after each batch
     trials: Callable[[Trials], None] = lambda trials: None
+    # told every candidate that is better than all before it
     best: Callable[[Iteration], None] = lambda step: None
-    stage: Callable[[str], None] = lambda text: None
+    stage: Callable[[str], None] = lambda text: None  # told in a few words what is being done
 
 
 def find_start(

@@ -27,14 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Report:
-    """A report that can be shown, written, or taken apart.
+    """A report that can be shown, written, or taken apart."""
 
-    Attributes:
-      outcome: Everything the report shows, as data.
-      video: The animation in it, or why there is none; ``None`` where none was asked for.
-    """
-
-    outcome: Outcome
+    outcome: Outcome  # everything the report shows, as data
+    # the animation in it, or why there is none; ``None`` where none was asked for
     video: Video | None = None
 
     def build(self) -> str:

@@ -27,13 +27,9 @@ _OF_KIND = {FindingKind.LAG: "delay", FindingKind.OFFSET: "bias", FindingKind.SC
 
 @dataclass(frozen=True)
 class Declared:
-    """Delays, biases and gains that are parameters of the experiment.
+    """Delays, biases and gains that are parameters of the experiment."""
 
-    Args:
-      params: The experiment's parameters.
-    """
-
-    params: ParameterDict
+    params: ParameterDict  # the experiment's parameters
 
     def explains(self, change: Change, size: float, others: tuple[str, ...] = ()) -> bool:
         """Return whether the fit will find what a change would repair.

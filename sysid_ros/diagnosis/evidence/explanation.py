@@ -28,22 +28,15 @@ _RESOLUTION = 0.25  # of a sampling interval, that a lag is uncertain by at the 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A repair, how good it is, and what is as good.
+    """A repair, how good it is, and what is as good."""
 
-    Attributes:
-      change: The repair.
-      size: Its number: an offset, a factor, a lag; 0 where it has none.
-      before: Unexplained share of the torques without the repair.
-      after: The same with it.
-      interval: 95 % interval of the size; ``None`` where it has none.
-      alternatives: Other single repairs that explain the recordings as well.
-    """
-
-    change: Change
-    size: float
-    before: float
-    after: float
+    change: Change  # the repair
+    size: float  # its number: an offset, a factor, a lag; 0 where it has none
+    before: float  # unexplained share of the torques without the repair
+    after: float  # the same with it
+    # 95 % interval of the size; ``None`` where it has none
     interval: tuple[float, float] | None = None
+    # other single repairs that explain the recordings as well
     alternatives: tuple[Change, ...] = ()
 
 

@@ -36,21 +36,13 @@ _BLOCKS = 20  # stretches of time whose evidence is counted apart
 
 @dataclass(frozen=True)
 class _Stretch:
-    """One recording's signals on its whole grid, and the places of the instants that are used.
+    """One recording's signals on its whole grid, and the places of the instants that are used."""
 
-    Attributes:
-      step: Between the grid's instants [s].
-      value: (n,) by label.
-      rate: First derivatives, (n,) by label.
-      second: Second derivatives, (n,) by label.
-      places: (m,) of the instants that are used.
-    """
-
-    step: float
-    value: Mapping[str, FloatArray]
-    rate: Mapping[str, FloatArray]
-    second: Mapping[str, FloatArray]
-    places: IndexArray
+    step: float  # between the grid's instants [s]
+    value: Mapping[str, FloatArray]  # (n,) by label
+    rate: Mapping[str, FloatArray]  # first derivatives, (n,) by label
+    second: Mapping[str, FloatArray]  # second derivatives, (n,) by label
+    places: IndexArray  # (m,) of the instants that are used
 
     def low_passed(self, constants: Mapping[str, float]) -> _Stretch:
         """The same with signals behind low-passes of these time constants [s]."""
@@ -83,23 +75,14 @@ class _Stretch:
 
 @dataclass(frozen=True)
 class Filtered:
-    """All signals at the same n instants of all recordings.
+    """All signals at the same n instants of all recordings."""
 
-    Attributes:
-      value: (n,) by label.
-      rate: First derivatives, (n,) by label.
-      second: Second derivatives, (n,) by label.
-      block: (n,) number of the stretch of time that an instant belongs to.
-      cutoff: Hz, of the low-pass.
-      stretches: Of which the instants are a part.
-    """
-
-    value: Mapping[str, FloatArray]
-    rate: Mapping[str, FloatArray]
-    second: Mapping[str, FloatArray]
-    block: IndexArray
-    cutoff: float
-    stretches: Sequence[_Stretch] = ()
+    value: Mapping[str, FloatArray]  # (n,) by label
+    rate: Mapping[str, FloatArray]  # first derivatives, (n,) by label
+    second: Mapping[str, FloatArray]  # second derivatives, (n,) by label
+    block: IndexArray  # (n,) number of the stretch of time that an instant belongs to
+    cutoff: float  # Hz, of the low-pass
+    stretches: Sequence[_Stretch] = ()  # of which the instants are a part
 
     def thinned(self, most: int) -> Filtered:
         """The signals at so many of the instants at most, evenly."""

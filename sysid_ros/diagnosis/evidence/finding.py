@@ -65,34 +65,24 @@ ROUGH = (
 
 @dataclass(frozen=True)
 class Finding:
-    """One mistake.
+    """One mistake."""
 
-    Attributes:
-      kind: What is wrong.
-      signals: Labels of the signals it concerns, in the experiment's spelling, or names of joints
-        or actuators; of several that the data cannot tell apart, the one that the repair changes
-        comes first.
-      evidence: The figures behind it, SI units.
-      sentence: In words.
-      repair: The lines of YAML that repair it, as they stand in the experiment file; empty where
-        it is not the file that is wrong.
-      overrides: The same as settings for ``--set``.
-      body: The one whose mass would explain it; empty where there is none.
-      rivals: Other bodies whose masses would explain it as well, and how many times the model's.
-      zero: The command whose zero would explain it as well; empty where there is none.
-      ambiguous: Whether other signals than those repaired could be the wrong ones.
-    """
-
-    kind: FindingKind
+    kind: FindingKind  # what is wrong
+    # labels of the signals it concerns, in the experiment's spelling, or names of joints or
+    # actuators; of several that the data cannot tell apart, the one that the repair changes comes
+    # first
     signals: tuple[str, ...]
-    evidence: Mapping[str, float]
-    sentence: str
+    evidence: Mapping[str, float]  # the figures behind it, SI units
+    sentence: str  # in words
+    # the lines of YAML that repair it, as they stand in the experiment file; empty where it is not
+    # the file that is wrong
     repair: str = ""
-    overrides: tuple[str, ...] = ()
-    body: str = ""
+    overrides: tuple[str, ...] = ()  # the same as settings for ``--set``
+    body: str = ""  # the one whose mass would explain it; empty where there is none
+    # other bodies whose masses would explain it as well, and how many times the model's
     rivals: tuple[tuple[str, float], ...] = ()
-    zero: str = ""
-    ambiguous: bool = False
+    zero: str = ""  # the command whose zero would explain it as well; empty where there is none
+    ambiguous: bool = False  # whether other signals than those repaired could be the wrong ones
 
     @property
     def claim(self) -> str:
@@ -114,21 +104,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Change:
-    """A repair of signals: ``scale * value + offset``, undone delays, exchanged sources.
+    """A repair of signals: ``scale * value + offset``, undone delays, exchanged sources."""
 
-    Attributes:
-      kind: The mistake that this undoes.
-      scale: Factor by label; one where left out.
-      offset: Added after scaling, by label, in the model's unit.
-      delay: By how much an input takes effect after its stamp [s], by label.
-      exchange: Pairs of labels whose sources are exchanged.
-    """
-
-    kind: FindingKind
-    scale: Mapping[str, float] = field(default_factory=dict)
+    kind: FindingKind  # the mistake that this undoes
+    scale: Mapping[str, float] = field(default_factory=dict)  # factor by label; one where left out
+    # added after scaling, by label, in the model's unit
     offset: Mapping[str, float] = field(default_factory=dict)
+    # by how much an input takes effect after its stamp [s], by label
     delay: Mapping[str, float] = field(default_factory=dict)
-    exchange: tuple[tuple[str, str], ...] = ()
+    exchange: tuple[tuple[str, str], ...] = ()  # pairs of labels whose sources are exchanged
 
     @property
     def signals(self) -> tuple[str, ...]:

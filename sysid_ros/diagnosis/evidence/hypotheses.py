@@ -35,18 +35,13 @@ _MOST_EXCHANGED = 6  # joints among which exchanges are looked for
 
 @dataclass(frozen=True)
 class Family:
-    """Changes of one kind that differ in one number.
+    """Changes of one kind that differ in one number."""
 
-    Attributes:
-      kind: Of the mistake.
-      labels: The signals that change together.
-      sizes: Where to look first, increasing; zero size (or unit scale) is no change.
-      kept: A value as recorded and what it is after any change; none where only one number changes.
-    """
-
-    kind: FindingKind
-    labels: tuple[str, ...]
+    kind: FindingKind  # of the mistake
+    labels: tuple[str, ...]  # the signals that change together
+    # where to look first, increasing; zero size (or unit scale) is no change
     sizes: tuple[float, ...]
+    # a value as recorded and what it is after any change; none where only one number changes
     kept: tuple[float, float] | None = None
 
     def change(self, size: float) -> Change:
@@ -69,16 +64,12 @@ class Family:
 
 @dataclass(frozen=True)
 class Suspects:
-    """Joints whose torques are explained badly, the worst first.
+    """Joints whose torques are explained badly, the worst first."""
 
-    Attributes:
-      joints: By their numbers in the model.
-      shares: Unexplained share of the torque on each.
-      silent: Joints whose torque is below its noise, so that nothing shows their mistakes.
-    """
-
-    joints: tuple[int, ...]
+    joints: tuple[int, ...]  # by their numbers in the model
+    # unexplained share of the torque on each
     shares: Mapping[int, float] = field(default_factory=dict)
+    # joints whose torque is below its noise, so that nothing shows their mistakes
     silent: frozenset[int] = frozenset()
 
     def worst(self) -> tuple[int, ...]:

@@ -74,32 +74,25 @@ class Samples:
 
 @dataclass(frozen=True)
 class Recorded:
-    """Every recording of one model, and which signal is which joint's.
+    """Every recording of one model, and which signal is which joint's."""
 
-    Attributes:
-      model: The compiled model, with a sensor for every measured signal.
-      recordings: Per recording its scalar signals by label.
-      vectors: The same for those of several numbers.
-      positions: The label of each joint's position, by the joint's number in the model.
-      velocities: The same for velocities.
-      efforts: By actuator number the label of a force or torque, on a joint or on a free body.
-      servos: By actuator number the label of a position that a joint's servo is asked for.
-      others: The same of velocities, and of lengths of tendons that are linear in joint positions.
-      guessed: Servos that the model lacked, by actuator number: nobody knows their gains.
-      poses: Labels of the seven coordinates of each free joint whose pose is measured.
-      ranges: What is known of joints' motion already; hypotheses ask for it again and again.
-    """
-
-    model: mujoco.MjModel
-    recordings: tuple[Mapping[str, Samples], ...]
-    vectors: tuple[Mapping[str, Samples], ...]
+    model: mujoco.MjModel  # the compiled model, with a sensor for every measured signal
+    recordings: tuple[Mapping[str, Samples], ...]  # per recording its scalar signals by label
+    vectors: tuple[Mapping[str, Samples], ...]  # the same for those of several numbers
+    # the label of each joint's position, by the joint's number in the model
     positions: Mapping[int, str]
-    velocities: Mapping[int, str]
+    velocities: Mapping[int, str]  # the same for velocities
+    # by actuator number the label of a force or torque, on a joint or on a free body
     efforts: Mapping[int, str]
+    # by actuator number the label of a position that a joint's servo is asked for
     servos: Mapping[int, str]
+    # servos that the model lacked, by actuator number: nobody knows their gains
     guessed: frozenset[int] = frozenset()
+    # the same of velocities, and of lengths of tendons that are linear in joint positions
     others: Mapping[int, str] = field(default_factory=dict)
+    # labels of the seven coordinates of each free joint whose pose is measured
     poses: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    # what is known of joints' motion already; hypotheses ask for it again and again
     ranges: dict[int, tuple[float, float]] = field(default_factory=dict, init=False, compare=False)
 
     @property

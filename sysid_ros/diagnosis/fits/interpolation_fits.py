@@ -71,15 +71,10 @@ _ALIKE = 1.03  # ratio of squares up to which no method beats another
 
 @dataclass(frozen=True)
 class InterpolationScores:
-    """Squares that methods of interpolation leave of each window, in units of noise.
+    """Squares that methods of interpolation leave of each window, in units of noise."""
 
-    Attributes:
-      left: By method, (w,).
-      errors: Those that errors of the model may make up for, by method.
-    """
-
-    left: Mapping[str, FloatArray]
-    errors: Mapping[str, float]
+    left: Mapping[str, FloatArray]  # by method, (w,)
+    errors: Mapping[str, float]  # those that errors of the model may make up for, by method
 
     def size(self, method: str) -> float:
         """Ratio of what a method leaves to what the best does, root mean squares."""
@@ -108,24 +103,17 @@ class DearError(SysidError):
 
 @dataclass(frozen=True)
 class RecordedFit:
-    """Windows that are fitted with all commands as the experiment has them.
+    """Windows that are fitted with all commands as the experiment has them."""
 
-    Attributes:
-      problem: With the noise levels that the fit leaves.
-      found: Where it ended.
-      rows: ``[J_theta J_start r]`` of each window there, in units of noise.
-      chosen: Cuts these windows out of the same recordings with other commands.
-      worth: Share of the usual time that an answer is worth; errors of the model count more as
-        often as it is less.
-      ends: Whether the fit comes to an end at all.
-    """
-
-    problem: WindowedProblem
-    found: Point
-    rows: Sequence[FloatArray]
+    problem: WindowedProblem  # with the noise levels that the fit leaves
+    found: Point  # where it ended
+    rows: Sequence[FloatArray]  # ``[J_theta J_start r]`` of each window there, in units of noise
+    # cuts these windows out of the same recordings with other commands
     chosen: Callable[[ModelSequences], WindowGroup]
+    # share of the usual time that an answer is worth; errors of the model count more as often as it
+    # is less
     worth: float = 1.0
-    ends: bool = True
+    ends: bool = True  # whether the fit comes to an end at all
 
     @classmethod
     def of(

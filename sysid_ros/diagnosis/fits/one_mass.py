@@ -33,23 +33,14 @@ _SAME = 1.05  # up to which nothing tells them apart, and the one that is farthe
 
 @dataclass(frozen=True)
 class OneMass:
-    """A mass that is not the model's.
+    """A mass that is not the model's."""
 
-    Attributes:
-      name: Its column.
-      step: The relative change of it.
-      reach: Half the width of the 95 % interval of that.
-      left: The square of what it leaves.
-      felt: Signals that show it.
-      others: Masses that explain as much, with their changes.
-    """
-
-    name: str
-    step: float
-    reach: float
-    left: float
-    felt: tuple[str, ...]
-    others: Mapping[str, float]
+    name: str  # its column
+    step: float  # the relative change of it
+    reach: float  # half the width of the 95 % interval of that
+    left: float  # the square of what it leaves
+    felt: tuple[str, ...]  # signals that show it
+    others: Mapping[str, float]  # masses that explain as much, with their changes
 
     def refined(self, there: Scores) -> OneMass | None:
         """The same with its step after another; ``None`` where it may be the model's then.

@@ -58,17 +58,13 @@ class PointMasses:
     """The sets of points that the bodies on some joints may have mass in.
 
     The wrench that moves a point is a polynomial of second degree in its place.
-
-    Attributes:
-      dofs: The joints' degrees of freedom.
-      moments: By body, the means over each of its sets of 1, place, and the :data:`_PAIRS` of the
-        place's coordinates, (sets of the body, 10).
-      moved: Whether a degree of freedom moves a set's body, (nv, sets).
     """
 
-    dofs: tuple[int, ...]
+    dofs: tuple[int, ...]  # the joints' degrees of freedom
+    # by body, the means over each of its sets of 1, place, and the :data:`_PAIRS` of the place's
+    # coordinates, (sets of the body, 10)
     moments: Mapping[int, FloatArray]
-    moved: FloatArray
+    moved: FloatArray  # whether a degree of freedom moves a set's body, (nv, sets)
 
     @classmethod
     def of(

@@ -33,15 +33,11 @@ class Fits:
 
 @dataclass(frozen=True)
 class ServoEquation:
-    """One servo's equation at n instants.
+    """One servo's equation at n instants."""
 
-    Attributes:
-      columns: (n, k) each times its limit, so that coefficients are between zero and one.
-      position: (n,) q.
-    """
-
+    # (n, k) each times its limit, so that coefficients are between zero and one
     columns: FloatArray
-    position: FloatArray
+    position: FloatArray  # (n,) q
 
     def fits(
         self, commands: FloatArray, which: IndexArray, slopes: FloatArray, *, offset: bool = False

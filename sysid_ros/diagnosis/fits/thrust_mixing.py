@@ -29,17 +29,11 @@ _CORRELATED = 4.0  # samples, of filtered motion, that say as much as one
 
 @dataclass(frozen=True)
 class ThrustMixing:
-    """Effects of l thrusts on k forces and torques that they explain clearly.
+    """Effects of l thrusts on k forces and torques that they explain clearly."""
 
-    Attributes:
-      rows: Their places among the six, (k,).
-      effects: By stretch of time, all of it first, (b + 1, k, l), as motion has them.
-      grams: Likewise the mean products of thrusts, (b + 1, l, l).
-    """
-
-    rows: IndexArray
-    effects: FloatArray
-    grams: FloatArray
+    rows: IndexArray  # their places among the six, (k,)
+    effects: FloatArray  # by stretch of time, all of it first, (b + 1, k, l), as motion has them
+    grams: FloatArray  # likewise the mean products of thrusts, (b + 1, l, l)
 
     @classmethod
     def of(

@@ -106,40 +106,26 @@ class Scores:
 
 @dataclass(frozen=True)
 class WindowScores:
-    """Windows that are fitted, linearized in what was fitted and in what is suspected.
+    """Windows that are fitted, linearized in what was fitted and in what is suspected."""
 
-    Attributes:
-      names: Of the columns: parameters.
-      held: Of the columns, those at their bounds.
-      values: That they were linearized at, (p,).
-      scale: A step of each in its unit: its value, or one where that is zero, (p,).
-      signals: Names of what is compared.
-      left: What the fit leaves of each, root mean square over its standard deviation.
-      by_window: ``[J r]^T [J r]`` of each window, starts eliminated, (w, p + 1, p + 1).
-      by_signal: The same of each signal in all windows, (s, p + 1, p + 1).
-      ended: Where the fit did, without what is suspected.
-      noise: Standard deviation that it left of each signal, in its unit.
-      patient: Whether the fit could go on to its end.
-      settled: Whether it came to its end.
-      group: The windows, as they were cut before the fit: what it found of starts is where they
-        are beside those.
-      lasting: Of what is left of a signal, the share of squares that no white noise leaves; all of
-        one that is not among them.
-    """
-
-    names: tuple[str, ...]
-    held: frozenset[str]
-    values: FloatArray
-    scale: FloatArray
-    signals: tuple[str, ...]
+    names: tuple[str, ...]  # of the columns: parameters
+    held: frozenset[str]  # of the columns, those at their bounds
+    values: FloatArray  # that they were linearized at, (p,)
+    scale: FloatArray  # a step of each in its unit: its value, or one where that is zero, (p,)
+    signals: tuple[str, ...]  # names of what is compared
+    # what the fit leaves of each, root mean square over its standard deviation
     left: Mapping[str, float]
-    by_window: FloatArray
-    by_signal: FloatArray
-    ended: Point
-    noise: Mapping[str, float]
-    patient: bool
-    settled: bool
+    by_window: FloatArray  # ``[J r]^T [J r]`` of each window, starts eliminated, (w, p + 1, p + 1)
+    by_signal: FloatArray  # the same of each signal in all windows, (s, p + 1, p + 1)
+    ended: Point  # where the fit did, without what is suspected
+    noise: Mapping[str, float]  # standard deviation that it left of each signal, in its unit
+    patient: bool  # whether the fit could go on to its end
+    settled: bool  # whether it came to its end
+    # the windows, as they were cut before the fit: what it found of starts is where they are beside
+    # those
     group: WindowGroup
+    # of what is left of a signal, the share of squares that no white noise leaves; all of one that
+    # is not among them
     lasting: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod

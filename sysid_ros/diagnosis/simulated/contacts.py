@@ -36,35 +36,25 @@ _FLOORS = (int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD))
 
 @dataclass(frozen=True)
 class Overlap:
-    """Two bodies that overlap in every recorded posture.
+    """Two bodies that overlap in every recorded posture."""
 
-    Attributes:
-      bodies: Their names.
-      geoms: The geoms by which they do, as they are called in the model or by their place.
-      depth: Median depth, m.
-    """
-
-    bodies: tuple[str, str]
+    bodies: tuple[str, str]  # their names
+    # the geoms by which they do, as they are called in the model or by their place
     geoms: tuple[str, str]
-    depth: float
+    depth: float  # median depth, m
 
 
 @dataclass(frozen=True)
 class Contacts:
-    """Contacts in the recorded postures.
+    """Contacts in the recorded postures."""
 
-    Attributes:
-      overlaps: Bodies that overlap always.
-      touching: Pairs of bodies that touch at times, with the share of the postures.
-      drawn: Pairs that overlap, always or at times, deeper than bodies that are there can, with
-        the depth, m.
-      drawn_bodies: The numbers of the bodies of these.
-    """
-
-    overlaps: tuple[Overlap, ...] = ()
+    overlaps: tuple[Overlap, ...] = ()  # bodies that overlap always
+    # pairs of bodies that touch at times, with the share of the postures
     touching: dict[tuple[str, str], float] = field(default_factory=dict)
+    # pairs that overlap, always or at times, deeper than bodies that are there can, with the depth,
+    # m
     drawn: dict[tuple[str, str], float] = field(default_factory=dict)
-    drawn_bodies: tuple[Pair, ...] = ()
+    drawn_bodies: tuple[Pair, ...] = ()  # the numbers of the bodies of these
 
     @property
     def rests(self) -> bool:

@@ -39,24 +39,19 @@ _THERE = 0.5  # share of the power that is left, above which one more would not 
 
 @dataclass(frozen=True)
 class MovedMass:
-    """A body whose mass and centre of mass are not the model's.
+    """A body whose mass and centre of mass are not the model's."""
 
-    Attributes:
-      body: Its name.
-      factor: How many times the model's mass, and half the width of the 95 % interval of that; of a
-        body whose mass is free already ``None``.
-      centre: Displacements of the centre that show and half the widths of theirs, by attribute, m.
-      felt: Signals that show it.
-      carried: What the model's body would carry then: its mass, kg, and where that is in the body's
-        frame, m, as far as it shows; empty where it is lighter.
-      others: Other bodies that explain as much, with how many times the model's their masses are.
-    """
-
-    body: str
+    body: str  # its name
+    # how many times the model's mass, and half the width of the 95 % interval of that; of a body
+    # whose mass is free already ``None``
     factor: tuple[float, float] | None
+    # displacements of the centre that show and half the widths of theirs, by attribute, m
     centre: Mapping[str, tuple[float, float]]
-    felt: tuple[str, ...]
+    felt: tuple[str, ...]  # signals that show it
+    # what the model's body would carry then: its mass, kg, and where that is in the body's frame,
+    # m, as far as it shows; empty where it is lighter
     carried: Mapping[str, float]
+    # other bodies that explain as much, with how many times the model's their masses are
     others: tuple[tuple[str, float], ...] = ()
 
     def finding(
@@ -113,15 +108,10 @@ class MovedMass:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A body's columns: its mass, where a fit does not find that, and its centre's coordinates.
+    """A body's columns: its mass, where a fit does not find that, and its centre's coordinates."""
 
-    Attributes:
-      columns: By attribute, the mass first.
-      size: The body's radius of gyration, m.
-    """
-
-    columns: Mapping[str, Parameter]
-    size: float
+    columns: Mapping[str, Parameter]  # by attribute, the mass first
+    size: float  # the body's radius of gyration, m
 
     @classmethod
     def of(cls, sequences: ModelSequences, body: str, mass: Parameter | None = None) -> Suspect:

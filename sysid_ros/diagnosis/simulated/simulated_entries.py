@@ -88,15 +88,10 @@ def held_dofs(model: mujoco.MjModel, actuators: Sequence[int]) -> BoolArray:
 
 @dataclass(frozen=True)
 class Simulated:
-    """Mistakes that a simulation can tell, of robots which no equation of single joints covers.
+    """Mistakes that a simulation can tell, of robots which no equation of single joints covers."""
 
-    Attributes:
-      recorded: What was recorded.
-      topics: The topic of each entry's signal.
-    """
-
-    recorded: Recorded
-    topics: Mapping[str, str]
+    recorded: Recorded  # what was recorded
+    topics: Mapping[str, str]  # the topic of each entry's signal
 
     @property
     def inputs(self) -> dict[int, str]:

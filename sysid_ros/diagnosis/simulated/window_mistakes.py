@@ -71,36 +71,24 @@ _AS_A_SIGN = 0.3  # how near to -1 a factor is one
 
 @dataclass(frozen=True)
 class WindowTest:
-    """Simulated windows, with what a fit finds in them and what it does not.
+    """Simulated windows, with what a fit finds in them and what it does not."""
 
-    Attributes:
-      recorded: What was recorded.
-      model: The robot, whole and with the names that its file gives.
-      sequences: What was recorded as it is simulated, with a name for each body.
-      length: Of windows, s.
-      usual: What a fit finds.
-      delays: Of it, the delays of topics by their labels, and what was known of them before.
-      masses: Masses that a fit does not find, each by its body's name.
-      weighed: Names of bodies whose masses it finds, and not their centres.
-      zeros: Biases of servos' commands that it does not find, by label.
-      factors: Those of the forces of which several move a free body, by label.
-      springs: Stiffnesses of the model that it does not find, by name.
-      gravity: Of a robot that is fixed to something, of which the experiment says nothing.
-      tells_masses: Whether any may be told: beside gains that nobody knows once these are free.
-    """
-
-    recorded: Recorded
-    model: mujoco.MjModel
-    sequences: ModelSequences
-    length: float | None
-    usual: ParameterDict
+    recorded: Recorded  # what was recorded
+    model: mujoco.MjModel  # the robot, whole and with the names that its file gives
+    sequences: ModelSequences  # what was recorded as it is simulated, with a name for each body
+    length: float | None  # of windows, s
+    usual: ParameterDict  # what a fit finds
+    # of it, the delays of topics by their labels, and what was known of them before
     delays: Mapping[tuple[str, ...], float]
-    masses: Mapping[str, Parameter]
-    weighed: tuple[str, ...]
-    zeros: Mapping[str, Parameter]
+    masses: Mapping[str, Parameter]  # masses that a fit does not find, each by its body's name
+    weighed: tuple[str, ...]  # names of bodies whose masses it finds, and not their centres
+    zeros: Mapping[str, Parameter]  # biases of servos' commands that it does not find, by label
+    # those of the forces of which several move a free body, by label
     factors: Mapping[str, Parameter]
-    springs: Mapping[str, Parameter]
+    springs: Mapping[str, Parameter]  # stiffnesses of the model that it does not find, by name
+    # of a robot that is fixed to something, of which the experiment says nothing
     gravity: Parameter | None
+    # whether any may be told: beside gains that nobody knows once these are free
     tells_masses: bool
 
     @classmethod

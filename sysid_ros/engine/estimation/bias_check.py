@@ -43,21 +43,14 @@ class Refit:
 
 @dataclass(frozen=True)
 class BiasCheck:
-    """The shifts of estimates when choices that should not matter are changed.
+    """The shifts of estimates when choices that should not matter are changed."""
 
-    Attributes:
-      names: The free scalars, (p,).
-      units: Their units.
-      values: The estimates, (p,).
-      half_widths: Half of each 95 % interval by noise alone, (p,), NaN where none is claimed.
-      refits: The estimates with other choices.
-    """
-
-    names: tuple[str, ...]
-    units: tuple[str, ...]
-    values: FloatArray
+    names: tuple[str, ...]  # the free scalars, (p,)
+    units: tuple[str, ...]  # their units
+    values: FloatArray  # the estimates, (p,)
+    # half of each 95 % interval by noise alone, (p,), NaN where none is claimed
     half_widths: FloatArray
-    refits: tuple[Refit, ...]
+    refits: tuple[Refit, ...]  # the estimates with other choices
 
     def moved(self, refit: Refit) -> tuple[str, ...]:
         """Parameters that ``refit`` moves by more than both intervals by noise; none without one.

@@ -11,77 +11,53 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class TorqueSettings:
-    """The settings of a fit by inverse dynamics.
+    """The settings of a fit by inverse dynamics."""
 
-    Attributes:
-      motion_cutoff: Hz, of the low-pass in front of derivatives; ``None`` to choose it from the
-        positions' spectra.
-      row_cutoff: Hz, of that on both sides of the equations; ``None`` likewise.
-      prior: ``entropic`` or ``gaussian`` distance of bodies from the model's.
-      spread: How wrong the model's bodies may be, relative to themselves.
-      hulls: Whether centres of mass stay within their body's geometry.
-      total_mass: kg of all moving bodies; ``None`` where unknown.
-      beside_simulation: Whether a fit by simulation compares measured torque with what the measured
-        motion takes, rather than with the simulated servo's.
-    """
-
+    # Hz, of the low-pass in front of derivatives; ``None`` to choose it from the positions' spectra
     motion_cutoff: float | None = None
-    row_cutoff: float | None = None
-    prior: str = "entropic"
-    spread: float = 1.0
-    hulls: bool = True
-    total_mass: float | None = None
+    row_cutoff: float | None = None  # Hz, of that on both sides of the equations; ``None`` likewise
+    prior: str = "entropic"  # ``entropic`` or ``gaussian`` distance of bodies from the model's
+    spread: float = 1.0  # how wrong the model's bodies may be, relative to themselves
+    hulls: bool = True  # whether centres of mass stay within their body's geometry
+    total_mass: float | None = None  # kg of all moving bodies; ``None`` where unknown
+    # whether a fit by simulation compares measured torque with what the measured motion takes,
+    # rather than with the simulated servo's
     beside_simulation: bool = True
 
 
 @dataclass(frozen=True)
 class FitSettings:
-    """The settings of a fit.
+    """The settings of a fit."""
 
-    Attributes:
-      window_length: Seconds per window, ``None`` for whole sequences.
-      estimate_starts: Estimate each window's start instead of taking it from measurements.
-      velocity_filter: Low-pass in front of the derivative of positions, Hz.
-      optimizer: A name in :data:`sysid_ros.engine.least_squares.optimizers.OPTIMIZERS`; ``auto`` is
-        Levenberg-Marquardt with starts eliminated.
-      loss: A name in :data:`sysid_ros.engine.least_squares.losses.LOSSES`.
-      max_iterations: Accepted steps at most, noise rounds included.
-      time_limit: Seconds at most, or ``None``.
-      threads: Simulation threads, ``None`` for one per core.
-      intervals: ``clustered`` or ``white``.
-      landscapes: For how many pairs of parameters to map the cost around the optimum.
-      engine: ``auto`` for exact derivatives where they are known, ``reference`` for finite
-        differences throughout.
-      model_error: Widen intervals by what another time step, window or filter moves, and by what
-        recordings differ.
-      method: ``forward`` compares simulated with measured signals, ``inverse_dynamics`` torque.
-      torque: Settings of the latter.
-    """
-
-    window_length: float | None = 1.0
+    window_length: float | None = 1.0  # seconds per window, ``None`` for whole sequences
+    # estimate each window's start instead of taking it from measurements
     estimate_starts: bool = True
-    velocity_filter: float = 30.0
+    velocity_filter: float = 30.0  # low-pass in front of the derivative of positions, Hz
+    # a name in :data:`sysid_ros.engine.least_squares.optimizers.OPTIMIZERS`; ``auto`` is
+    # Levenberg-Marquardt with starts eliminated
     optimizer: str = "auto"
-    loss: str = "linear"
-    max_iterations: int = 100
-    time_limit: float | None = None
-    threads: int | None = None
-    intervals: str = "clustered"
-    landscapes: int = 0
+    loss: str = "linear"  # a name in :data:`sysid_ros.engine.least_squares.losses.LOSSES`
+    max_iterations: int = 100  # accepted steps at most, noise rounds included
+    time_limit: float | None = None  # seconds at most, or ``None``
+    threads: int | None = None  # simulation threads, ``None`` for one per core
+    intervals: str = "clustered"  # ``clustered`` or ``white``
+    landscapes: int = 0  # for how many pairs of parameters to map the cost around the optimum
+    # ``auto`` for exact derivatives where they are known, ``reference`` for finite differences
+    # throughout
     engine: str = "auto"
+    # widen intervals by what another time step, window or filter moves, and by what recordings
+    # differ
     model_error: bool = True
+    # ``forward`` compares simulated with measured signals, ``inverse_dynamics`` torque
     method: str = "forward"
-    torque: TorqueSettings = field(default_factory=TorqueSettings)
+    torque: TorqueSettings = field(default_factory=TorqueSettings)  # settings of the latter
 
 
 @dataclass(frozen=True)
 class SignalNoise:
-    """Prior knowledge about the measurements of one sequence set.
+    """Prior knowledge about the measurements of one sequence set."""
 
-    Attributes:
-      levels: Standard deviation by sensor name where it is known, in the sensor's unit.
-    """
-
+    # standard deviation by sensor name where it is known, in the sensor's unit
     levels: Mapping[str, float] = field(default_factory=dict)
 
 

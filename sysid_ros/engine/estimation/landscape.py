@@ -25,25 +25,17 @@ COLUMNS_AT_ONCE = 64  # sets of parameters per call of a residual function
 
 @dataclass(frozen=True)
 class Landscape:
-    """The cost over a grid of two parameters, the others held at the optimum.
+    """The cost over a grid of two parameters, the others held at the optimum."""
 
-    Attributes:
-      x_name: The parameter along the columns of ``cost``.
-      y_name: The parameter along its rows.
-      x: Values of the first, increasing, (n,), in its unit.
-      y: Values of the second, increasing, (m,), in its unit.
-      cost: Half the sum of squared (in fits robustly counted) residuals, (m, n); infinite where the
-        simulation diverges or the model does not compile.
-      optimum: Where both are at the optimum.
-      expected: Whether the cost is what the linear model at the optimum expects, not simulated.
-    """
-
-    x_name: str
-    y_name: str
-    x: FloatArray
-    y: FloatArray
+    x_name: str  # the parameter along the columns of ``cost``
+    y_name: str  # the parameter along its rows
+    x: FloatArray  # values of the first, increasing, (n,), in its unit
+    y: FloatArray  # values of the second, increasing, (m,), in its unit
+    # half the sum of squared (in fits robustly counted) residuals, (m, n); infinite where the
+    # simulation diverges or the model does not compile
     cost: FloatArray
-    optimum: tuple[float, float]
+    optimum: tuple[float, float]  # where both are at the optimum
+    # whether the cost is what the linear model at the optimum expects, not simulated
     expected: bool = False
 
 

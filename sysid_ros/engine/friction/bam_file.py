@@ -23,27 +23,16 @@ _MOTOR = ("kt", "R", "armature", "q_offset")
 
 @dataclass(frozen=True)
 class MotorFile:
-    """A motor with its gears, as BAM's files describe it.
+    """A motor with its gears, as BAM's files describe it."""
 
-    Attributes:
-      model: m1 to m6.
-      friction: Its parameters; what the model lacks is zero.
-      actuator: The motor's name.
-      kt: Torque constant, N m/A; ``None`` where it is not known.
-      R: Resistance, ohm; ``None`` where it is not known.
-      armature: Inertia of the rotor, reflected through the gears, kg m^2.
-      q_offset: Angle of the joint where its encoder reads zero, rad.
-      other: What else the file holds.
-    """
-
-    model: str
-    friction: FrictionParameters
-    actuator: str = ""
-    kt: float | None = None
-    R: float | None = None
-    armature: float | None = None
-    q_offset: float = 0.0
-    other: Mapping[str, Any] = field(default_factory=dict)
+    model: str  # m1 to m6
+    friction: FrictionParameters  # its parameters; what the model lacks is zero
+    actuator: str = ""  # the motor's name
+    kt: float | None = None  # torque constant, N m/A; ``None`` where it is not known
+    R: float | None = None  # resistance, ohm; ``None`` where it is not known
+    armature: float | None = None  # inertia of the rotor, reflected through the gears, kg m^2
+    q_offset: float = 0.0  # angle of the joint where its encoder reads zero, rad
+    other: Mapping[str, Any] = field(default_factory=dict)  # what else the file holds
 
     def apply(self, spec: Any, joint: str) -> None:
         """Give a joint of a spec this friction and, where it is known, this armature.

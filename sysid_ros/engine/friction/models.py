@@ -31,37 +31,21 @@ from sysid_ros.errors import ParameterError, unknown_name
 
 @dataclass(frozen=True)
 class FrictionParameters:
-    """Friction of one joint. The names are those of BAM's files; units are for a hinge.
+    """Friction of one joint. The names are those of BAM's files; units are for a hinge."""
 
-    Attributes:
-      friction_viscous: Kv, N m s/rad.
-      friction_base: Kc, N m.
-      friction_stribeck: Kcs, N m, on top of Kc at rest.
-      dtheta_stribeck: Velocity at which the Stribeck terms have fallen to 1/e, rad/s.
-      alpha: How suddenly they fall.
-      load_friction_base: Kl.
-      load_friction_stribeck: Kls.
-      load_friction_motor: Km.
-      load_friction_external: Ke.
-      load_friction_motor_stribeck: Kms.
-      load_friction_external_stribeck: Kes.
-      load_friction_motor_quad: Kmq, 1/(N m).
-      load_friction_external_quad: Keq, 1/(N m).
-    """
-
-    friction_viscous: float = 0.0
-    friction_base: float = 0.0
-    friction_stribeck: float = 0.0
-    dtheta_stribeck: float = 0.2
-    alpha: float = 1.35
-    load_friction_base: float = 0.0
-    load_friction_stribeck: float = 0.0
-    load_friction_motor: float = 0.0
-    load_friction_external: float = 0.0
-    load_friction_motor_stribeck: float = 0.0
-    load_friction_external_stribeck: float = 0.0
-    load_friction_motor_quad: float = 0.0
-    load_friction_external_quad: float = 0.0
+    friction_viscous: float = 0.0  # kv, N m s/rad
+    friction_base: float = 0.0  # kc, N m
+    friction_stribeck: float = 0.0  # kcs, N m, on top of Kc at rest
+    dtheta_stribeck: float = 0.2  # velocity at which the Stribeck terms have fallen to 1/e, rad/s
+    alpha: float = 1.35  # how suddenly they fall
+    load_friction_base: float = 0.0  # kl
+    load_friction_stribeck: float = 0.0  # kls
+    load_friction_motor: float = 0.0  # km
+    load_friction_external: float = 0.0  # ke
+    load_friction_motor_stribeck: float = 0.0  # kms
+    load_friction_external_stribeck: float = 0.0  # kes
+    load_friction_motor_quad: float = 0.0  # kmq, 1/(N m)
+    load_friction_external_quad: float = 0.0  # keq, 1/(N m)
 
     def __post_init__(self) -> None:
         """Refuse numbers with which the budget would be negative or undefined.

@@ -29,23 +29,14 @@ _MARK = (161803.0, 271828.0)  # in front of a servo's numbers in an actuator's `
 
 @dataclass(frozen=True)
 class VoltageServo:
-    """A servo.
+    """A servo."""
 
-    Attributes:
-      kp: Duty cycle per radian of position error, 1/rad.
-      vin: Supply voltage, V.
-      kt: Torque constant at the joint, gears included, N m/A.
-      R: Resistance, ohm.
-      pwm_limit: Largest duty cycle, above 0 and up to 1.
-      current_limit: Largest current that the firmware commands, A; 0 for none.
-    """
-
-    kp: float = 10.0
-    vin: float = 7.4
-    kt: float = 1.0
-    R: float = 2.0
-    pwm_limit: float = 1.0
-    current_limit: float = 0.0
+    kp: float = 10.0  # duty cycle per radian of position error, 1/rad
+    vin: float = 7.4  # supply voltage, V
+    kt: float = 1.0  # torque constant at the joint, gears included, N m/A
+    R: float = 2.0  # resistance, ohm
+    pwm_limit: float = 1.0  # largest duty cycle, above 0 and up to 1
+    current_limit: float = 0.0  # largest current that the firmware commands, A; 0 for none
 
     def __post_init__(self) -> None:
         """Refuse what no servo has.

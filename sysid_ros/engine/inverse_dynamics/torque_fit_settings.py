@@ -14,25 +14,19 @@ from sysid_ros.engine.regressor import DEFAULT_KINDS
 
 @dataclass(frozen=True)
 class Settings(TorqueSettings):
-    """Choices of a fit, those that an experiment has among them.
+    """Choices of a fit, those that an experiment has among them."""
 
-    Attributes:
-      kinds: What joints and tendons have besides the inertia of bodies, of
-        :data:`~sysid_ros.engine.regressor.columns.JOINT_KINDS`, "offset" and ``TENDON_KINDS``.
-      friction_velocity: rad/s over which dry friction changes its sign as tanh does; ``None`` for
-        MuJoCo's own law with the shortest time constant that it allows, with which ``mj_inverse``
-        of the written model gives the predicted torque.
-      reversals_apart: Whether rows in which friction's sign is uncertain have weights of their own.
-      reversals_count: Whether they count for joints that have enough other rows.
-      torque_delay: Whether measured torque is later than positions by an unknown time.
-      blocks: Of time, for intervals.
-      gains: Joints (by name) whose torque has an unknown factor, with its prior spread.
-    """
-
+    # what joints and tendons have besides the inertia of bodies, of
+    # :data:`~sysid_ros.engine.regressor.columns.JOINT_KINDS`, "offset" and ``TENDON_KINDS``
     kinds: Sequence[str] = DEFAULT_KINDS
+    # rad/s over which dry friction changes its sign as tanh does; ``None`` for MuJoCo's own law
+    # with the shortest time constant that it allows, with which ``mj_inverse`` of the written model
+    # gives the predicted torque
     friction_velocity: float | None = None
+    # whether rows in which friction's sign is uncertain have weights of their own
     reversals_apart: bool = True
-    reversals_count: bool = True
-    torque_delay: bool = False
-    blocks: int = 40
+    reversals_count: bool = True  # whether they count for joints that have enough other rows
+    torque_delay: bool = False  # whether measured torque is later than positions by an unknown time
+    blocks: int = 40  # of time, for intervals
+    # joints (by name) whose torque has an unknown factor, with its prior spread
     gains: Mapping[str, float] = field(default_factory=dict)

@@ -37,26 +37,21 @@ Trial = Callable[[Point, FloatArray], float]
 
 @dataclass(frozen=True)
 class Linearization:
-    """The objective and its Gauss-Newton model around one point.
+    """The objective and its Gauss-Newton model around one point."""
 
-    Attributes:
-      cost: The objective.
-      grams: Per window ``A^T A`` with ``A = [J_theta J_start r]`` in units of noise, the start's
-        prior included, shape (p + n_start + 1, p + n_start + 1).
-      prior: The same for the parameters' priors, shape (p + 1, p + 1).
-      squares: Per signal the sum of squared residuals in the signal's unit and their number.
-      pull: Half the gradient that the residual's curvature along a step of theta, (p,), adds at its
-        end, (p,); ``None`` where no Jacobian is kept to find out with.
-      trial: The objective at another point, of which the linear model expects that each window's
-        share falls by so much, (n_windows,); infinite as soon as that is clearly not so. ``None``
-        where it takes no less than all of it.
-    """
-
-    cost: float
+    cost: float  # the objective
+    # per window ``A^T A`` with ``A = [J_theta J_start r]`` in units of noise, the start's prior
+    # included, shape (p + n_start + 1, p + n_start + 1)
     grams: tuple[FloatArray, ...]
-    prior: FloatArray
+    prior: FloatArray  # the same for the parameters' priors, shape (p + 1, p + 1)
+    # per signal the sum of squared residuals in the signal's unit and their number
     squares: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+    # half the gradient that the residual's curvature along a step of theta, (p,), adds at its end,
+    # (p,); ``None`` where no Jacobian is kept to find out with
     pull: Callable[[FloatArray], FloatArray] | None = None
+    # the objective at another point, of which the linear model expects that each window's share
+    # falls by so much, (n_windows,); infinite as soon as that is clearly not so. ``None`` where it
+    # takes no less than all of it
     trial: Trial | None = None
 
 

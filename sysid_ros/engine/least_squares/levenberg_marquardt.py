@@ -58,39 +58,30 @@ UNSEEN = 0.5  # of the slope that counts as chance: what is less is not gone aft
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """The limits of a search and the care of its steps.
+    """The limits of a search and the care of its steps."""
 
-    Attributes:
-      max_iterations: Accepted steps at most.
-      deadline: :func:`time.monotonic` after which no step is begun, or ``None``.
-      cost_tolerance: Relative decrease of the cost below which the search has converged.
-      step_tolerance: Length of a step relative to that of the parameters, likewise.
-      gradient_tolerance: Largest component of the gradient that the bounds leave free, likewise.
-      damping: Of the first step.
-      least_damping: Of any step, relative to the curvature.
-      growth: Of the damping, by a refused step.
-      worth: Share of the cost tolerance that a step must promise to be tried at all.
-      chance: Where the cost is rough, the search has converged once the slope is zero to so many
-        standard errors of it (root mean square over the parameters), or once a step fails that
-        promises no more than such a slope would; 0 looks for the lowest point. Residuals are in
-        units of noise then.
-      least_curvature: Of every parameter as far as damping goes, in costs per square of its
-        magnitude: with some, one that the cost hardly depends on does not run to where the linear
-        model knows nothing. Steps that are refused raise it. It leaves the minimum where it is.
-      refusals: Of steps from one point that end the search; ``None`` as many as it takes.
-    """
-
-    max_iterations: int = 100
+    max_iterations: int = 100  # accepted steps at most
+    # :func:`time.monotonic` after which no step is begun, or ``None``
     deadline: float | None = None
+    # relative decrease of the cost below which the search has converged
     cost_tolerance: float = 1e-6
-    step_tolerance: float = 0.0
+    step_tolerance: float = 0.0  # length of a step relative to that of the parameters, likewise
+    # largest component of the gradient that the bounds leave free, likewise
     gradient_tolerance: float = 0.0
-    damping: float = INITIAL_DAMPING
-    least_damping: float = 1e-12
-    growth: float = GROWTH
-    worth: float = 0.1
+    damping: float = INITIAL_DAMPING  # of the first step
+    least_damping: float = 1e-12  # of any step, relative to the curvature
+    growth: float = GROWTH  # of the damping, by a refused step
+    worth: float = 0.1  # share of the cost tolerance that a step must promise to be tried at all
+    # where the cost is rough, the search has converged once the slope is zero to so many standard
+    # errors of it (root mean square over the parameters), or once a step fails that promises no
+    # more than such a slope would; 0 looks for the lowest point. Residuals are in units of noise
+    # then
     chance: float = 0.0
+    # of every parameter as far as damping goes, in costs per square of its magnitude: with some,
+    # one that the cost hardly depends on does not run to where the linear model knows nothing.
+    # Steps that are refused raise it. It leaves the minimum where it is
     least_curvature: float = 0.0
+    # of steps from one point that end the search; ``None`` as many as it takes
     refusals: int | None = None
 
 

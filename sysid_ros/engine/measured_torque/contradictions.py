@@ -56,19 +56,15 @@ class OddTorque:
 
 @dataclass(frozen=True)
 class Contradictions:
-    """Signals and masses that measured torque contradicts.
+    """Signals and masses that measured torque contradicts."""
 
-    Attributes:
-      smoothed: What passed a low-pass; ``None`` where nothing did.
-      odd: The signal that no robot explains; ``None`` without any, and behind a low-pass.
-      load: What is carried in a part of a recording only; ``None`` where nothing is, and beside an
-        odd signal, for which others pay.
-      masses: Of the model; none beside an odd signal or a load that changes.
-    """
-
-    smoothed: SmoothedTorque | None = None
+    smoothed: SmoothedTorque | None = None  # what passed a low-pass; ``None`` where nothing did
+    # the signal that no robot explains; ``None`` without any, and behind a low-pass
     odd: OddTorque | None = None
+    # what is carried in a part of a recording only; ``None`` where nothing is, and beside an odd
+    # signal, for which others pay
     load: ChangedLoad | None = None
+    # of the model; none beside an odd signal or a load that changes
     masses: tuple[WrongMass, ...] = ()
 
     @property

@@ -35,28 +35,21 @@ _FEWEST_ROWS = 10  # that tell what is usual
 
 @dataclass
 class GrowingTorque:
-    """The rows of a recording, once filters are chosen.
+    """The rows of a recording, once filters are chosen."""
 
-    Attributes:
-      regular: Rows of the fit.
-      provisional: Rows of shorter filters, where those of the fit lie too far back.
-      held: The body that is declared as what is held, whose weight has columns of its own, the last
-        ones; ``None`` without any.
-      latest: The provisional ones that still count.
-      spread: Their squared residuals and their number, of each kind of rows, (2, kinds).
-      resting: Joints that have not moved so far.
-      merged: The columns that are needed, where they are known beforehand.
-      strange: The instant before which rows are not compared with what was known, s: nothing was,
-        of joints that have begun to move.
-    """
-
-    regular: GrowingRows
+    regular: GrowingRows  # rows of the fit
+    # rows of shorter filters, where those of the fit lie too far back
     provisional: GrowingRows | None
-    resting: RestingJoints
-    merged: MergedColumns | None
+    resting: RestingJoints  # joints that have not moved so far
+    merged: MergedColumns | None  # the columns that are needed, where they are known beforehand
+    # the body that is declared as what is held, whose weight has columns of its own, the last ones;
+    # ``None`` without any
     held: int | None = None
-    latest: list[Block] = field(default_factory=list)
+    latest: list[Block] = field(default_factory=list)  # the provisional ones that still count
+    # their squared residuals and their number, of each kind of rows, (2, kinds)
     spread: FloatArray | None = None
+    # the instant before which rows are not compared with what was known, s: nothing was, of joints
+    # that have begun to move
     strange: float = -math.inf
 
     def joints_begun(self, problem: TorqueProblem) -> bool:

@@ -16,20 +16,15 @@ from sysid_ros.engine.uncertainty import ParameterEstimate
 
 @dataclass(frozen=True)
 class HorizonSettings:
-    """The span that an estimate looks back over.
+    """The span that an estimate looks back over."""
 
-    Attributes:
-      length: s of the latest windows that are simulated anew when the estimate moves.
-      forgetting: s after which what lies before the horizon counts by 1/e; ``None`` forgets
-        nothing.
-      search_time: s of one update that a search may take; it goes on in the next, and the estimate
-        rests meanwhile. One evaluation is made at any rate.
-      traced: Whether torque that is expected is kept, to be shown beside what is measured.
-    """
-
-    length: float = 10.0
+    length: float = 10.0  # s of the latest windows that are simulated anew when the estimate moves
+    # s after which what lies before the horizon counts by 1/e; ``None`` forgets nothing
     forgetting: float | None = None
+    # s of one update that a search may take; it goes on in the next, and the estimate rests
+    # meanwhile. One evaluation is made at any rate
     search_time: float = math.inf
+    # whether torque that is expected is kept, to be shown beside what is measured
     traced: bool = False
 
 

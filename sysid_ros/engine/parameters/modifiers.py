@@ -43,17 +43,11 @@ class _Named(_Declared):
 
 @dataclass(frozen=True)
 class AttributeModifier(_Named):
-    """Writes a parameter into one attribute of one or several elements.
+    """Writes a parameter into one attribute of one or several elements."""
 
-    Attributes:
-      element: joint, body, actuator, geom, pair, site, tendon or option.
-      name: The element's name, or several names that share the value.
-      attribute: A name from the table in :mod:`sysid_ros.engine.attributes.attribute_table`.
-    """
-
-    element: str
-    name: str | tuple[str, ...]
-    attribute: str
+    element: str  # joint, body, actuator, geom, pair, site, tendon or option
+    name: str | tuple[str, ...]  # the element's name, or several names that share the value
+    attribute: str  # a name from the table in :mod:`sysid_ros.engine.attributes.attribute_table`
 
     def __call__(self, spec: Any, param: Parameter) -> None:
         """Write ``param.value`` into the attribute of every named element of ``spec``.
@@ -79,14 +73,10 @@ class SignalModifier(_Named):
     """Marks a parameter as a property of a measured or commanded signal.
 
     It does not touch a spec; whoever compares signals looks for it and applies the value.
-
-    Attributes:
-      name: The signal, or several signals that share the value.
-      attribute: delay (s), gain or bias (in the signal's unit).
     """
 
-    name: str | tuple[str, ...]
-    attribute: str
+    name: str | tuple[str, ...]  # the signal, or several signals that share the value
+    attribute: str  # delay (s), gain or bias (in the signal's unit)
 
 
 @dataclass(frozen=True)
@@ -96,12 +86,9 @@ class StartModifier(_Declared):
     Its value is tangent-space: position of every degree of freedom (three numbers for an
     orientation), velocities and activations, (2 nv + na,). It does not touch a spec; see
     :func:`sysid_ros.engine.parameters.start_parameters.start_params`.
-
-    Attributes:
-      sequence: The recording's name in its :class:`ModelSequences`.
     """
 
-    sequence: str
+    sequence: str  # the recording's name in its :class:`ModelSequences`
 
 
 @dataclass(frozen=True)

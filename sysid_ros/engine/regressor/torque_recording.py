@@ -24,21 +24,16 @@ _BRIDGED = 0.02  # s without a sample, in which what rows are made of hardly cha
 
 @dataclass(frozen=True)
 class Recording:
-    """One recording of a robot.
+    """One recording of a robot."""
 
-    Attributes:
-      times: (n,) s, increasing.
-      qpos: (n, nq) measured joint positions in MuJoCo's coordinates: rad, m, unit quaternions.
-      torque: (n, nv) generalised forces that actuators and known wrenches applied, N m or N; NaN
-        where it was not measured, or where contact or an unknown force makes it useless.
-      name: For messages.
-      condition: Which parameters hold, see ``inverse_dynamics.FreeParameters`` (robot, payload).
-    """
-
-    times: FloatArray
+    times: FloatArray  # (n,) s, increasing
+    # (n, nq) measured joint positions in MuJoCo's coordinates: rad, m, unit quaternions
     qpos: FloatArray
+    # (n, nv) generalised forces that actuators and known wrenches applied, N m or N; NaN where it
+    # was not measured, or where contact or an unknown force makes it useless
     torque: FloatArray
-    name: str = "recording"
+    name: str = "recording"  # for messages
+    # which parameters hold, see ``inverse_dynamics.FreeParameters`` (robot, payload)
     condition: str = ""
 
 

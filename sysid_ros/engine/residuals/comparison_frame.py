@@ -26,19 +26,15 @@ from sysid_ros.errors import SignalError, unknown_name
 
 @dataclass(frozen=True)
 class SignalCorrection:
-    """The corrections of one signal's prediction and measurement before they are compared.
+    """The corrections of one signal's prediction and measurement before they are compared."""
 
-    Attributes:
-      delay: Seconds by which the measurement lags behind the model.
-      window: Smallest and largest delay that may occur, so that the number of samples compared
-        stays the same whatever the delay is.
-      predicted: Gain and bias of the prediction, one number or one per column.
-      measured: Gain and bias of the measurement, likewise.
-    """
-
-    delay: float = 0.0
+    delay: float = 0.0  # seconds by which the measurement lags behind the model
+    # smallest and largest delay that may occur, so that the number of samples compared stays the
+    # same whatever the delay is
     window: tuple[float, float] = (0.0, 0.0)
+    # gain and bias of the prediction, one number or one per column
     predicted: tuple[FloatArray, FloatArray] = (np.ones(1), np.zeros(1))
+    # gain and bias of the measurement, likewise
     measured: tuple[FloatArray, FloatArray] = (np.ones(1), np.zeros(1))
 
     def equals(self, other: SignalCorrection) -> bool:

@@ -34,23 +34,18 @@ from sysid_ros.errors import SignalError, unknown_name
 
 @dataclass(frozen=True)
 class Comparison:
-    """The signals compared, and their units.
+    """The signals compared, and their units."""
 
-    Attributes:
-      normalization: See :func:`sysid_ros.engine.residuals.normalization.scales`.
-      noise: Standard deviation per signal, for the normalization "noise".
-      sensor_weights: Factors by signal name, or one per compared column.
-      enabled: Signals to compare, in this order; ``None``: all that were measured.
-      wrapped: Signals measured modulo one turn.
-      stamping: Which instant a simulated sensor value belongs to.
-    """
-
+    # see :func:`sysid_ros.engine.residuals.normalization.scales`
     normalization: Normalization = "reference"
+    # standard deviation per signal, for the normalization "noise"
     noise: Mapping[str, float] | None = None
+    # factors by signal name, or one per compared column
     sensor_weights: Mapping[str, float] | FloatArray | None = None
+    # signals to compare, in this order; ``None``: all that were measured
     enabled: Sequence[str] | None = None
-    wrapped: Collection[str] = field(default_factory=tuple)
-    stamping: Stamping = "notebook"
+    wrapped: Collection[str] = field(default_factory=tuple)  # signals measured modulo one turn
+    stamping: Stamping = "notebook"  # which instant a simulated sensor value belongs to
 
 
 def compare(

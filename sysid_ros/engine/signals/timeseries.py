@@ -33,18 +33,13 @@ __all__ = ["SignalError", "SignalMappingType", "SignalType", "TimeSeries"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TimeSeries:
-    """Immutable samples of one or several signals.
+    """Immutable samples of one or several signals."""
 
-    Attributes:
-      times: Instants in seconds, strictly increasing, (n,), read-only.
-      data: Samples, (n, d) or (n,), read-only; NaN where a signal was not measured.
-      signal_mapping: ``{name: (SignalType, column indices)}``, or ``None``.
-      interpolation: Per column "linear", "cubic" or "zoh", or ``None`` for linear everywhere.
-    """
-
-    times: FloatArray
-    data: FloatArray
+    times: FloatArray  # instants in seconds, strictly increasing, (n,), read-only
+    data: FloatArray  # samples, (n, d) or (n,), read-only; NaN where a signal was not measured
+    # ``{name: (SignalType, column indices)}``, or ``None``
     signal_mapping: SignalMapping | None = None
+    # per column "linear", "cubic" or "zoh", or ``None`` for linear everywhere
     interpolation: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:

@@ -40,21 +40,13 @@ _SENSOR_GROUPS = {
 
 @dataclass(frozen=True, eq=False)
 class SystemTrajectory:
-    """Commands, measurements and, where simulated, states of one run.
+    """Commands, measurements and, where simulated, states of one run."""
 
-    Attributes:
-      model: The MjModel it belongs to.
-      control: Commands, (n, nu), or fewer columns with names.
-      sensordata: Measurements, (m, nsensordata), or other columns with names.
-      initial_state: Full-physics state at the start, (nstate,).
-      state: Full-physics states, (m, nstate), of a simulated run.
-    """
-
-    model: Any
-    control: TimeSeries
-    sensordata: TimeSeries
-    initial_state: FloatArray
-    state: TimeSeries | None = None
+    model: Any  # the MjModel it belongs to
+    control: TimeSeries  # commands, (n, nu), or fewer columns with names
+    sensordata: TimeSeries  # measurements, (m, nsensordata), or other columns with names
+    initial_state: FloatArray  # full-physics state at the start, (nstate,)
+    state: TimeSeries | None = None  # full-physics states, (m, nstate), of a simulated run
 
     def __len__(self) -> int:
         return len(self.sensordata)

@@ -23,14 +23,10 @@ from sysid_ros.engine.simulation.simulation import BatchSimulation
 
 @dataclass(frozen=True)
 class RunJacobian:
-    """The residuals of a batch and their derivatives.
+    """The residuals of a batch and their derivatives."""
 
-    Attributes:
-      residual: As the batch defines it, (m,).
-      jacobian: By the parameters and by the deviation of each residual's start, (m, p + n_start).
-    """
-
-    residual: FloatArray
+    residual: FloatArray  # as the batch defines it, (m,)
+    # by the parameters and by the deviation of each residual's start, (m, p + n_start)
     jacobian: FloatArray
 
     def of_rows(self, rows: slice) -> RunJacobian:

@@ -25,19 +25,12 @@ _CONTROL = int(mujoco.mjtState.mjSTATE_CTRL.value)
 
 @dataclass(frozen=True)
 class BatchState:
-    """States of k simulations; copies, which may be changed at will.
+    """States of k simulations; copies, which may be changed at will."""
 
-    Attributes:
-      time: (k,), s.
-      qpos: (k, nq).
-      qvel: (k, nv).
-      act: (k, na).
-    """
-
-    time: FloatArray
-    qpos: FloatArray
-    qvel: FloatArray
-    act: FloatArray
+    time: FloatArray  # (k,), s
+    qpos: FloatArray  # (k, nq)
+    qvel: FloatArray  # (k, nv)
+    act: FloatArray  # (k, na)
 
 
 class SimulationBatch:

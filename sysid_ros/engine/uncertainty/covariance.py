@@ -41,31 +41,25 @@ HELD = 0.5  # share of a direction's information above which the prior determine
 
 @dataclass(frozen=True)
 class Covariance:
-    """Covariance of the free parameters.
+    """Covariance of the free parameters."""
 
-    Attributes:
-      matrix: Shape (p, p); rows and columns of parameters without a claim are NaN, and of those
-        that the data pushes against a bound.
-      dof: Degrees of freedom of the t quantiles, (p,).
-      method: ``"clustered"`` by window, by ``"blocks"`` inside windows, or ``"white"``;
-        ``"none"`` of a fit without a Jacobian, :data:`UNRESOLVED` of one that means nothing.
-      singular_values: Of the Jacobian with columns scaled to the width of the bounds, descending.
-      open_directions: Unit vectors in scaled parameters that the data leaves open, (k, p).
-      errors: Standard errors, (p,), of parameters at a bound too; NaN in open directions.
-      from_prior: Share of each variance that priors contribute, (p,).
-      beyond: Distance of a parameter at a bound to the optimum without its bound, (p,); zero of the
-        others.
-      blocks: The Gauss-Newton model in shares of blocks inside windows, where these are few.
-    """
-
+    # shape (p, p); rows and columns of parameters without a claim are NaN, and of those that the
+    # data pushes against a bound
     matrix: FloatArray
-    dof: FloatArray
+    dof: FloatArray  # degrees of freedom of the t quantiles, (p,)
+    # ``"clustered"`` by window, by ``"blocks"`` inside windows, or ``"white"``; ``"none"`` of a fit
+    # without a Jacobian, :data:`UNRESOLVED` of one that means nothing
     method: str
+    # of the Jacobian with columns scaled to the width of the bounds, descending
     singular_values: FloatArray
+    # unit vectors in scaled parameters that the data leaves open, (k, p)
     open_directions: FloatArray
+    # standard errors, (p,), of parameters at a bound too; NaN in open directions
     errors: FloatArray
-    from_prior: FloatArray
+    from_prior: FloatArray  # share of each variance that priors contribute, (p,)
+    # distance of a parameter at a bound to the optimum without its bound, (p,); zero of the others
     beyond: FloatArray
+    # the Gauss-Newton model in shares of blocks inside windows, where these are few
     blocks: ReducedSystem | None = None
 
     @property
@@ -327,15 +321,13 @@ class _ClusteredVariance:
     ``a_w = (I - H_ww)^-1 J_w A^-1 e_j``. Its terms have the covariance
     ``diag(d) - U A^-1 U^T``, where ``u_w = (K_w - I) e_j`` and
     ``d_w = e_j^T K_w^T A^-1 (K_w - I) e_j``.
-
-    Attributes:
-      excess: By how much the estimates are too large on average, (p, p) for covariances: CR3 is
-        where few windows carry the information (Imbens & Kolesar 2016).
-      dof: Satterthwaite's degrees of freedom, the squared trace of that matrix over its squared
-        Frobenius norm, between one and the number of windows less one, (p,).
     """
 
+    # by how much the estimates are too large on average, (p, p) for covariances: CR3 is where few
+    # windows carry the information (Imbens & Kolesar 2016)
     excess: FloatArray
+    # Satterthwaite's degrees of freedom, the squared trace of that matrix over its squared
+    # Frobenius norm, between one and the number of windows less one, (p,)
     dof: FloatArray
 
     @classmethod

@@ -40,21 +40,15 @@ _OPEN = 1e-6  # share of a column that nothing else explains, below which nothin
 
 @dataclass(frozen=True)
 class Drift:
-    """A parameter that changes over the recordings.
+    """A parameter that changes over the recordings."""
 
-    Attributes:
-      place: Its number.
-      before: By how much it is off its estimate at first, in its unit.
-      after: The same in the end.
-      window: The number of the first window after the change; ``None`` where that is gradual.
-      alike: Whether windows before and after know much the same of it: where they do not, motion
-        changed, which changes the part that takes what a model lacks.
-    """
-
-    place: int
-    before: float
-    after: float
+    place: int  # its number
+    before: float  # by how much it is off its estimate at first, in its unit
+    after: float  # the same in the end
+    # the number of the first window after the change; ``None`` where that is gradual
     window: int | None = None
+    # whether windows before and after know much the same of it: where they do not, motion changed,
+    # which changes the part that takes what a model lacks
     alike: bool = True
 
 

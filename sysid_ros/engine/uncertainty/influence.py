@@ -32,15 +32,11 @@ SHARED = 4.0  # degrees of freedom that the median of all parameters is worth
 
 @dataclass(frozen=True)
 class Influence:
-    """The Newton step of some parameters with the others fixed, and the windows' parts in it.
+    """The Newton step of some parameters with the others fixed, and the windows' parts in it."""
 
-    Attributes:
-      step: From here to the optimum, (k,).
-      parts: What each window adds to the estimate's error, (n_windows, k); they sum to what the
-        priors pull the other way.
-    """
-
-    step: FloatArray
+    step: FloatArray  # from here to the optimum, (k,)
+    # what each window adds to the estimate's error, (n_windows, k); they sum to what the priors
+    # pull the other way
     parts: FloatArray
 
 

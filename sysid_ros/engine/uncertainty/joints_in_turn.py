@@ -33,23 +33,14 @@ _SURE = 4.0  # standard errors; a mass or gain that is wrong and held looks like
 
 @dataclass(frozen=True)
 class JointsInTurn:
-    """Joints that seem to be read one after the other.
+    """Joints that seem to be read one after the other."""
 
-    Attributes:
-      signals: Their positions, in turn.
-      later: s by which each is read after the one before.
-      error: Its standard error, windows as clusters.
-      interval: s from one message to the next, between which all are read.
-      values: By how much the chosen parameters move if that counts, (k,).
-      chance: Standard deviation of these by noise, (k,).
-    """
-
-    signals: tuple[str, ...]
-    later: float
-    error: float
-    interval: float
-    values: FloatArray
-    chance: FloatArray
+    signals: tuple[str, ...]  # their positions, in turn
+    later: float  # s by which each is read after the one before
+    error: float  # its standard error, windows as clusters
+    interval: float  # s from one message to the next, between which all are read
+    values: FloatArray  # by how much the chosen parameters move if that counts, (k,)
+    chance: FloatArray  # standard deviation of these by noise, (k,)
 
     def is_told(self, timestep: float) -> bool:
         """Return whether that is sure, and the last one later by more than a step [s].

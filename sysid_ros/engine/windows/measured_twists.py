@@ -35,14 +35,10 @@ _ANGULAR = {int(_S.mjSENS_FRAMEANGVEL): False, int(_S.mjSENS_GYRO): True}
 
 @dataclass(frozen=True)
 class MeasuredVelocity:
-    """A measured linear or angular velocity of a free joint's body, at its origin.
+    """A measured linear or angular velocity of a free joint's body, at its origin."""
 
-    Attributes:
-      values: As a function of time, m/s or rad/s.
-      turned: Orientation (4,) of the frame that measures on the body; ``None`` for the world's.
-    """
-
-    values: Piecewise
+    values: Piecewise  # as a function of time, m/s or rad/s
+    # orientation (4,) of the frame that measures on the body; ``None`` for the world's
     turned: FloatArray | None
 
     def in_body(self, t: FloatArray, orientation: FloatArray) -> FloatArray:

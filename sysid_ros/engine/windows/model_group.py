@@ -39,12 +39,9 @@ BATCH_BYTES = 64 << 20  # of the arrays that a simulation of a batch and its der
 
 @dataclass(frozen=True)
 class WindowGroup(ModelGroup[WindowBatch]):
-    """The windows of the sequences recorded on one model, in batches that memory allows.
+    """The windows of the sequences recorded on one model, in batches that memory allows."""
 
-    Attributes:
-      finer: The same windows at half the time step, for residuals at one of zero.
-    """
-
+    # the same windows at half the time step, for residuals at one of zero
     finer: WindowGroup | None = None
 
     @classmethod

@@ -61,19 +61,14 @@ class Motion:
 
 @dataclass(frozen=True)
 class MeasuredPose:
-    """One free or ball joint's measured motion, of its own body.
+    """One free or ball joint's measured motion, of its own body."""
 
-    Attributes:
-      position: Of the body's origin in the world, m; ``None`` for a ball joint or where it is not
-        measured.
-      orientation: Unit quaternion w x y z of the body, in the world or relative to its parent;
-        ``None`` where it is not measured.
-      spread: How much (linear, angular) velocities vary, m/s and rad/s.
-    """
-
+    # of the body's origin in the world, m; ``None`` for a ball joint or where it is not measured
     position: Motion | None
+    # unit quaternion w x y z of the body, in the world or relative to its parent; ``None`` where it
+    # is not measured
     orientation: Motion | None
-    spread: tuple[float, float]
+    spread: tuple[float, float]  # how much (linear, angular) velocities vary, m/s and rad/s
 
     @property
     def sensors(self) -> tuple[str, ...]:

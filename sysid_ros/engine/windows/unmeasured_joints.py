@@ -58,16 +58,13 @@ _LATEST: deque[CarriedJoints] = deque(maxlen=8)
 
 @dataclass(frozen=True)
 class KnownMotion:
-    """The degrees of freedom that measurements tell, each where its functions of time are known.
+    """The degrees of freedom that measurements tell, each where its functions of time are known."""
 
-    Attributes:
-      places: Functions by degree of freedom of which position and velocity are measured; none for
-        one that stays where it is.
-      rates: By the first of three degrees of freedom of a free joint, linear or angular, of which
-        the velocity alone is measured.
-    """
-
+    # functions by degree of freedom of which position and velocity are measured; none for one that
+    # stays where it is
     places: Mapping[int, Sequence[Piecewise]]
+    # by the first of three degrees of freedom of a free joint, linear or angular, of which the
+    # velocity alone is measured
     rates: Mapping[int, MeasuredVelocity]
 
 
@@ -184,29 +181,19 @@ def _without_forces(model: mujoco.MjModel, idle: BoolArray) -> mujoco.MjModel:
 
 @dataclass(frozen=True)
 class _Pulls:
-    """Springs and dampers to what was measured at each of n instants.
+    """Springs and dampers to what was measured at each of n instants."""
 
-    Attributes:
-      dofs: Degrees of freedom that are pulled, (k,).
-      first: Where everything begins, (nq,).
-      places: Where springs pull them, (n, nq).
-      rates: To which velocities, (n, k).
-      known: Where these are known, (n, k).
-      springs: Which of them springs pull, and not dampers alone, (k,).
-      turns: Of velocities in another frame than the model's: the place of their three degrees of
-        freedom among those that are pulled, that of the orientation in qpos, and whether it turns
-        them, or its inverse.
-      stiff: Acceleration that a damper adds, of a difference of velocities, 1/s.
-    """
-
-    dofs: IntArray
-    first: FloatArray
-    places: FloatArray
-    rates: FloatArray
-    known: BoolArray
-    springs: BoolArray
+    dofs: IntArray  # degrees of freedom that are pulled, (k,)
+    first: FloatArray  # where everything begins, (nq,)
+    places: FloatArray  # where springs pull them, (n, nq)
+    rates: FloatArray  # to which velocities, (n, k)
+    known: BoolArray  # where these are known, (n, k)
+    springs: BoolArray  # which of them springs pull, and not dampers alone, (k,)
+    # of velocities in another frame than the model's: the place of their three degrees of freedom
+    # among those that are pulled, that of the orientation in qpos, and whether it turns them, or
+    # its inverse
     turns: tuple[tuple[int, int, bool], ...]
-    stiff: float
+    stiff: float  # acceleration that a damper adds, of a difference of velocities, 1/s
 
     @classmethod
     def of(

@@ -63,15 +63,11 @@ class SimulatedFit:
 
 @dataclass(frozen=True)
 class Response:
-    """The effect of the parameters on a recording of a motion.
+    """The effect of the parameters on a recording of a motion."""
 
-    Attributes:
-      times: By signal its instants, (m,) s.
-      slopes: By signal the derivative of its values by the parameters, from a start that is known,
-        in units of noise, (m, p).
-    """
-
-    times: Mapping[str, FloatArray]
+    times: Mapping[str, FloatArray]  # by signal its instants, (m,) s
+    # by signal the derivative of its values by the parameters, from a start that is known, in units
+    # of noise, (m, p)
     slopes: Mapping[str, FloatArray]
 
 

@@ -39,14 +39,11 @@ class BagSettings:
 
 @dataclass(frozen=True)
 class BagContents:
-    """The contents of every bag besides messages.
+    """The contents of every bag besides messages."""
 
-    Attributes:
-      attachments: Files: media type and content by name.
-      records: Named texts, as MCAP metadata.
-    """
-
+    # files: media type and content by name
     attachments: Mapping[str, tuple[str, bytes]] = field(default_factory=dict)
+    # named texts, as MCAP metadata
     records: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 

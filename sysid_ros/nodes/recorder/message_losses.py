@@ -18,20 +18,15 @@ _LARGE = 250_000  # bytes, half of the shared memory that the middleware uses by
 
 @dataclass(frozen=True)
 class Losses:
-    """Messages that were published and did not arrive, and topics of which nothing came.
+    """Messages that were published and did not arrive, and topics of which nothing came."""
 
-    Attributes:
-      by_topic: Lost messages of each topic that lost any.
-      unheard: Messages of each topic that a publisher may have sent before it was heard, of those
-        with a publisher that came during the recording.
-      large: Bytes of the largest message of each topic that lost some and has large ones.
-      silent: Why nothing came, of each wanted topic of which nothing did.
-    """
-
-    by_topic: Mapping[str, int]
+    by_topic: Mapping[str, int]  # lost messages of each topic that lost any
+    # messages of each topic that a publisher may have sent before it was heard, of those with a
+    # publisher that came during the recording
     unheard: Mapping[str, int]
+    # bytes of the largest message of each topic that lost some and has large ones
     large: Mapping[str, int]
-    silent: Mapping[str, str]
+    silent: Mapping[str, str]  # why nothing came, of each wanted topic of which nothing did
 
     @property
     def count(self) -> int:

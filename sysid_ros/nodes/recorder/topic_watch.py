@@ -42,19 +42,13 @@ MessageCallback = Callable[[WatchedTopic, bytes, Any], None]
 
 @dataclass(frozen=True)
 class WatchCallbacks:
-    """The listeners of a watch.
+    """The listeners of a watch."""
 
-    Attributes:
-      found: Called when a topic is found, before its first message.
-      gone: Called with the name of a topic that is looked for anew.
-      message: Called with the topic, the serialized message, and rclpy's message info, a
-        dictionary.
-      lost: Called when the middleware reports that messages of a topic were lost.
-    """
-
-    found: Callable[[WatchedTopic], None]
-    gone: Callable[[str], None]
+    found: Callable[[WatchedTopic], None]  # called when a topic is found, before its first message
+    gone: Callable[[str], None]  # called with the name of a topic that is looked for anew
+    # called with the topic, the serialized message, and rclpy's message info, a dictionary
     message: MessageCallback
+    # called when the middleware reports that messages of a topic were lost
     lost: Callable[[str, int], None]
 
 

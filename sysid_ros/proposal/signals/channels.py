@@ -83,39 +83,25 @@ _SKIPPED = ("header", "layout", "stamp", "covariance", "time_from_start")
 
 @dataclass(frozen=True)
 class Channel:
-    """One number of a topic's messages over all recordings that have it.
+    """One number of a topic's messages over all recordings that have it."""
 
-    Attributes:
-      topic: Where it comes from.
-      msgtype: The topic's type.
-      field: Its path.
-      name: The joint that the message names, empty where it names none.
-      quantity: position, velocity or effort; empty where neither field nor topic says.
-      index: Its place in the array.
-      command: Whether it is asked for rather than measured.
-      times: Per recording its stamps [s] since the epoch.
-      values: Per recording its values.
-      clock: The clock that dates it where its header does not; empty where that does.
-      behind: Receipt minus stamp without queueing [s], in the first recording that tells it;
-        ``None`` where none does.
-      row: How many numbers the array has of which it is one, where every message of the type has
-        as many; 0 elsewhere.
-      unit: What the type's definition says it is in; empty where it says nothing.
-    """
-
-    topic: str
-    msgtype: str
-    field: str
-    name: str
-    quantity: str
-    index: int
-    command: bool
-    times: tuple[FloatArray, ...]
-    values: tuple[FloatArray, ...]
-    clock: str = ""
+    topic: str  # where it comes from
+    msgtype: str  # the topic's type
+    field: str  # its path
+    name: str  # the joint that the message names, empty where it names none
+    quantity: str  # position, velocity or effort; empty where neither field nor topic says
+    index: int  # its place in the array
+    command: bool  # whether it is asked for rather than measured
+    times: tuple[FloatArray, ...]  # per recording its stamps [s] since the epoch
+    values: tuple[FloatArray, ...]  # per recording its values
+    clock: str = ""  # the clock that dates it where its header does not; empty where that does
+    # receipt minus stamp without queueing [s], in the first recording that tells it; ``None`` where
+    # none does
     behind: float | None = None
+    # how many numbers the array has of which it is one, where every message of the type has as
+    # many; 0 elsewhere
     row: int = 0
-    unit: str = ""
+    unit: str = ""  # what the type's definition says it is in; empty where it says nothing
 
     @property
     def moves(self) -> bool:

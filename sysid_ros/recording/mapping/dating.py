@@ -35,24 +35,15 @@ _SENDERS = {Clock.HEADER, Clock.DEVICE}  # which count in their own clocks
 
 @dataclass(frozen=True)
 class DatedTopic:
-    """A topic's messages dated by one clock.
+    """A topic's messages dated by one clock."""
 
-    Attributes:
-      columns: The messages, in the order of receipt.
-      stamps: Their stamps, in order.
-      times: (m,) the stamps in seconds from the recording's start.
-      relation: How the recorder's clock related to the stamps as recorded; ``None`` where they do
-        not tell.
-      corrected: Whether the stamps were translated to the recorder's clock.
-      forward: Where the clock of the stamps was set forward.
-    """
-
-    columns: TopicColumns
-    stamps: Stamps
-    times: FloatArray
+    columns: TopicColumns  # the messages, in the order of receipt
+    stamps: Stamps  # their stamps, in order
+    times: FloatArray  # (m,) the stamps in seconds from the recording's start
+    # how the recorder's clock related to the stamps as recorded; ``None`` where they do not tell
     relation: ClockRelation | None = None
-    corrected: bool = False
-    forward: tuple[ClockStep, ...] = ()
+    corrected: bool = False  # whether the stamps were translated to the recorder's clock
+    forward: tuple[ClockStep, ...] = ()  # where the clock of the stamps was set forward
 
     @cached_property
     def distinct(self) -> bool:
@@ -70,15 +61,10 @@ Source = tuple[str, Clock]  # a topic and the clock asked for
 
 @dataclass(frozen=True)
 class DatedRecording:
-    """The mapped topics of a recording on one time axis.
+    """The mapped topics of a recording on one time axis."""
 
-    Attributes:
-      start_ns: Epoch nanoseconds of t = 0: the first stamp of a measured signal's topic.
-      topics: Each topic by each clock asked for.
-    """
-
-    start_ns: int
-    topics: Mapping[Source, DatedTopic]
+    start_ns: int  # epoch nanoseconds of t = 0: the first stamp of a measured signal's topic
+    topics: Mapping[Source, DatedTopic]  # each topic by each clock asked for
 
 
 def source_of(used: SignalRequest | MaskRequest, clock: Clock) -> Source:

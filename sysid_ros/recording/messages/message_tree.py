@@ -113,16 +113,12 @@ class GroupArray:
 
 @dataclass(frozen=True)
 class MessageTree:
-    """One message, located.
+    """One message, located."""
 
-    Attributes:
-      root: Its fields.
-      shape: Offsets of every byte that decides where things lie: encapsulation, the counts of
-        arrays and strings, and the strings themselves (they name array elements). Messages of
-        equal length that agree in these bytes are laid out alike.
-    """
-
-    root: Group
+    root: Group  # its fields
+    # offsets of every byte that decides where things lie: encapsulation, the counts of arrays and
+    # strings, and the strings themselves (they name array elements). Messages of equal length that
+    # agree in these bytes are laid out alike
     shape: tuple[int, ...]
 
 

@@ -26,27 +26,20 @@ _VECTOR = "geometry_msgs/msg/Vector3"
 
 @dataclass(frozen=True)
 class MessageType:
-    """The peculiarities of a message type.
+    """The peculiarities of a message type."""
 
-    Attributes:
-      parts: The fields that it stands for in MuJoCo's order, with their types; a number's is empty.
-      measured: Whether its values were measured; others are commands, which hold.
-      commanded_fields: How the fields begin, or parts of them, that are commands although the type
-        is measured.
-      renamed_fields: What its fields were called before or after they were renamed.
-      zero_stamp_is_now: Whether a header stamp of zero means the time of sending.
-      z_down: Whether y and z of its frames, the world's and the body's, point the other way than
-        those of ROS.
-      of_base: Whether it asks a whole base to move, of which a controller makes what each wheel
-        does.
-    """
-
+    # the fields that it stands for in MuJoCo's order, with their types; a number's is empty
     parts: Mapping[str, str] = field(default_factory=dict)
-    measured: bool = False
+    measured: bool = False  # whether its values were measured; others are commands, which hold
+    # how the fields begin, or parts of them, that are commands although the type is measured
     commanded_fields: tuple[str, ...] = ()
+    # what its fields were called before or after they were renamed
     renamed_fields: Mapping[str, str] = field(default_factory=dict)
-    zero_stamp_is_now: bool = False
+    zero_stamp_is_now: bool = False  # whether a header stamp of zero means the time of sending
+    # whether y and z of its frames, the world's and the body's, point the other way than those of
+    # ROS
     z_down: bool = False
+    # whether it asks a whole base to move, of which a controller makes what each wheel does
     of_base: bool = False
 
 
