@@ -8,7 +8,8 @@ A new format is a module that makes its text and a row in :data:`FORMATS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,15 +20,14 @@ from sysid_ros.engine.elements import compiled, undrawn
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.bam import bam_documents
 from sysid_ros.exports.model_file import MODEL, StartState, write_model
-from sysid_ros.exports.model_notes import add_notes
 from sysid_ros.exports.randomization import randomization_yaml
 from sysid_ros.exports.ros2_control import ros2_control_yaml
 from sysid_ros.exports.source_model import write_source_model
 from sysid_ros.exports.urdf_edits import edited_urdf
-from sysid_ros.files import dumps, replace_file, untaken
+from sysid_ros.files import dumps, read_regular, replace_file, untaken
 from sysid_ros.judgement import Outcome, signal_corrections
 from sysid_ros.processes import return_freed_memory
-from sysid_ros.robots import LoadedModel
+from sysid_ros.robots import LoadedModel, XmlText
 
 Texts = Mapping[str, bytes | str]  # by path in the result folder
 
@@ -113,7 +113,7 @@ def write_exports(found: Identified, folder: Path, *, of_one_robot: bool = False
     corrections = signal_corrections(outcome.applied)
     try:
         how = _write_model(found, folder)
-        add_notes(folder / MODEL, corrections)
+        _add_notes(folder / MODEL, corrections)
     except ModelError as error:
         how = "missing"
         outcome = _without("model.xml", outcome, error)
@@ -132,7 +132,7 @@ def write_exports(found: Identified, folder: Path, *, of_one_robot: bool = False
             (folder / path).parent.mkdir(exist_ok=True)
             replace_file(folder / path, text)
     if (folder / URDF).is_file():
-        add_notes(folder / URDF, corrections)
+        _add_notes(folder / URDF, corrections)
     return outcome
 
 
@@ -151,3 +151,21 @@ def _write_model(found: Identified, folder: Path) -> str:
             reason = error
     write_model(found.spec, folder, start_state=found.start_state)
     return f"written anew by MuJoCo, because {reason}"
+
+
+def _add_notes(path: Path, corrections: Sequence[str]) -> None:
+    """Say in a model file what was identified and is not in it; nothing where all of it is."""
+    if corrections:
+        replace_file(path, with_notes(read_regular(path), corrections))
+
+
+def with_notes(text: bytes, corrections: Sequence[str]) -> bytes:
+    """Return an XML text with a comment in front of its root."""
+    lines = [
+        "Identified by sysid_ros. Not in this file, as no model has a place for it:",
+        *(f"  {one}" for one in corrections),
+        "Whoever simulates with this file has to do that to the signals.",
+    ]
+    said = re.sub(r"-(?=-)|-$", "- ", "\n".join(lines))  # XML allows no two hyphens in a comment
+    start = XmlText(text).root.start
+    return text[:start] + f"<!--\n{said}\n-->\n".encode() + text[start:]

@@ -53,19 +53,10 @@ class Row:
     clause: Callable[[Outcome], str]
 
 
-@dataclass(frozen=True)
-class Finding:
-    """The words of one row about one outcome."""
-
-    judgement: Judgement
-    words: str
-    clause: str
-
-
-def findings(outcome: Outcome) -> tuple[Finding, ...]:
-    """Return what speaks against a result, the gravest first."""
+def findings(outcome: Outcome) -> list[tuple[Row, str]]:
+    """Return the rows that speak against a result with their clauses, the gravest first."""
     said = ((row, row.clause(outcome)) for row in FINDINGS)
-    return tuple(Finding(row.judgement, row.words, clause) for row, clause in said if clause)
+    return [(row, clause) for row, clause in said if clause]
 
 
 def yardstick(score: Score, fit: FitResult) -> tuple[float, float]:

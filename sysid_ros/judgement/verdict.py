@@ -26,14 +26,6 @@ FEW = 2  # warnings of one kind; more become one line with their number
 _MORE_WINDOWS = "Use more data, or shorter windows if the held-out error stays as small."
 
 
-def judge(outcome: Outcome) -> Judgement | None:
-    """Return the use of a fit; ``None`` where nothing was scored."""
-    if outcome.score is None:
-        return None
-    found = findings(outcome)
-    return found[0].judgement if found else Judgement.IMPROVED
-
-
 def with_verdict(outcome: Outcome) -> Outcome:
     """Judge an outcome: can this be trusted, and what changed?
 
@@ -42,17 +34,15 @@ def with_verdict(outcome: Outcome) -> Outcome:
       first sentence begins with the gravest finding and names all of them, and a second one gives
       the error before and after, without praise. Unchanged where nothing was scored.
     """
-    judgement = judge(outcome)
-    if judgement is None:
+    if outcome.score is None:
         return outcome
     found = findings(outcome)
     change = _change(outcome, praised=not found)
-    if found:
-        clauses = "; ".join(one.clause for one in found)
-        verdict = f"{found[0].words}: {clauses}. {as_sentence(change)}."
-    else:
-        verdict = f"Improved: {change}."
-    return replace(outcome, judgement=judgement, verdict=verdict)
+    if not found:
+        return replace(outcome, judgement=Judgement.IMPROVED, verdict=f"Improved: {change}.")
+    gravest, clauses = found[0][0], "; ".join(clause for _, clause in found)
+    verdict = f"{gravest.words}: {clauses}. {as_sentence(change)}."
+    return replace(outcome, judgement=gravest.judgement, verdict=verdict)
 
 
 def _change(outcome: Outcome, *, praised: bool) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import mujoco
 import pytest
 
-from sysid_ros.exports.model_notes import with_notes
+from sysid_ros.exports.formats import with_notes
 from sysid_ros.judgement.outcome import AppliedParameter
 from sysid_ros.judgement.signal_corrections import corrections_warning, signal_corrections
 

@@ -37,7 +37,6 @@ from sysid_ros.judgement.outcome import (
     SignalFit,
 )
 from sysid_ros.judgement.verdict import (
-    judge,
     result_warnings,
     scored_warnings,
     warnings,
@@ -88,7 +87,7 @@ def test_every_judgement_has_its_reason(
 ) -> None:
     held_out = score(*validation) if validation else None
     made = outcome_with(result(opened=opened), score(*training), held_out)
-    assert judge(made) is judgement
+    assert with_verdict(made).judgement is judgement
     sentence = with_verdict(made).verdict
     assert words in sentence
     assert sentence.startswith(judgement.value.replace("_", " ").capitalize())
@@ -100,7 +99,7 @@ def test_an_interval_as_wide_as_the_bounds_determines_nothing() -> None:
     for error, judged in ((1.0, Judgement.IMPROVED), (10.0, Judgement.NOT_IDENTIFIABLE)):
         parameters = (replace(one, standard_error=error), *made.parameters[1:])
         told = outcome_with(replace(made, parameters=parameters), score(1.0, 0.5), score(1.0, 0.6))
-        assert judge(told) is judged
+        assert with_verdict(told).judgement is judged
         named = f"1 of {len(parameters)} parameters are not determined ({one.name})"
         assert (named in with_verdict(told).verdict) == (judged is Judgement.NOT_IDENTIFIABLE)
 
@@ -118,7 +117,7 @@ def test_what_was_learned_of_all_signals_is_told_where_positions_got_worse() -> 
     learned = replace(score(0.5, 0.6), rmse_initial={"a": 0.5, "b": 1.0}, rmse={"a": 0.6, "b": 0.1})
     held_out = replace(learned, rmse={"a": 0.6, "b": 2.0})
     made = outcome_with(fit, learned, held_out)
-    assert judge(made) is Judgement.OVERFIT
+    assert with_verdict(made).judgement is Judgement.OVERFIT
     assert "falls from 707.1 to 70.71 times the noise of all" in with_verdict(made).verdict
 
 
@@ -140,7 +139,7 @@ def test_no_error_is_told_of_a_simulation_that_broke_off_at_first() -> None:
 
 
 def test_nothing_scored_is_not_judged() -> None:
-    assert judge(outcome_with(result(opened=False), None, None)) is None
+    assert with_verdict(outcome_with(result(opened=False), None, None)).judgement is None
 
 
 def _ended(status: FitStatus) -> Callable[[Outcome], Outcome]:
@@ -278,7 +277,7 @@ def test_what_speaks_against_a_fit_comes_first(
     change: Callable[[Outcome], Outcome], words: str
 ) -> None:
     good = outcome_with(result(opened=False), score(1.0, 0.5), score(1.0, 0.6))
-    assert judge(good) is Judgement.IMPROVED
+    assert with_verdict(good).judgement is Judgement.IMPROVED
     found = with_verdict(change(good))
     assert found.verdict.startswith(words)
     assert found.judgement is not Judgement.IMPROVED
@@ -373,8 +372,9 @@ def test_damping_that_ends_at_zero_beside_that_of_a_servo_names_its_kv(
 def test_an_absent_effect_at_zero_is_not_what_a_verdict_begins_with() -> None:
     made = outcome_with(result(opened=False), score(1.0, 0.5), score(1.0, 0.6))
     flagged = _flagged("at lower bound")(made)
-    assert judge(flagged) is Judgement.AT_BOUND
-    assert judge(replace(flagged, absent=(flagged.fit.parameters[0].name,))) is Judgement.IMPROVED
+    assert with_verdict(flagged).judgement is Judgement.AT_BOUND
+    absent = replace(flagged, absent=(flagged.fit.parameters[0].name,))
+    assert with_verdict(absent).judgement is Judgement.IMPROVED
 
 
 @pytest.mark.parametrize(

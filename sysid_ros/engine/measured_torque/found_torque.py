@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import SLIDE, body_of
+from sysid_ros.engine.elements import SLIDE, body_of, surface_points
 from sysid_ros.engine.estimation import (
     BaseParameter,
     BodyFinding,
@@ -28,7 +29,6 @@ from sysid_ros.engine.inverse_dynamics import (
     body_scales,
 )
 from sysid_ros.engine.measured_torque.advice import advice
-from sysid_ros.engine.measured_torque.body_outlines import body_outlines
 from sysid_ros.engine.measured_torque.closest_friction import closest_friction, friction_notes
 from sysid_ros.engine.measured_torque.contradictions import contradictions
 from sysid_ros.engine.measured_torque.coupled_joints import couplings
@@ -39,6 +39,8 @@ from sysid_ros.engine.signals import force_unit
 _SHOWN = 400  # samples of torque that are drawn
 _BINS = 24  # of velocity, even, so that zero lies between two of them
 _FEWEST = 5  # rows in a bin
+_PLANES = ((0, 1), (0, 2))  # of a body, seen along z and along y
+_TURN = np.linspace(0.0, 2.0 * np.pi, 33)
 
 
 def torque_findings(
@@ -95,9 +97,23 @@ def _drawn_bodies(
     theta = {robot: declared.theta(values, robot) for robot in declared.robots}
     found = body_findings(declared, fit.free, fit.on_edge, theta)
     return tuple(
-        replace(one, outlines=tuple(np.round(x, 4) for x in body_outlines(declared.model, body)))
+        replace(one, outlines=tuple(np.round(x, 4) for x in _outlines(declared.model, body)))
         for one, (_, body) in zip(found, fit.free.bodies(), strict=True)
     )
+
+
+def _outlines(model: mujoco.MjModel, body: int) -> tuple[FloatArray, ...]:
+    """Silhouettes of the convex hull of a body's geoms in its frame, along z and along y.
+
+    Returns:
+      Points (2, 33) m in the plane xy and in the plane xz; nothing of a body without geometry.
+    """
+    points = surface_points(model, body)
+    if not len(points):
+        return ()
+    around = np.stack([np.cos(_TURN), np.sin(_TURN)])
+    planes = [points[:, list(plane)] for plane in _PLANES]
+    return tuple(plane[np.argmax(plane @ around, axis=0)].T for plane in planes)
 
 
 def _stillness(problem: TorqueProblem, still: Collection[int]) -> tuple[str, ...]:

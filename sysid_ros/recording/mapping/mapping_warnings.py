@@ -12,10 +12,10 @@ import numpy as np
 
 from sysid_ros import time_intervals
 from sysid_ros.errors import DataError, listed
-from sysid_ros.recording.mapping.dating import DatedRecording, clock_warnings
+from sysid_ros.recording.mapping.dating import DatedRecording, DatedTopic, clock_warnings
 from sysid_ros.recording.mapping.device_time import device_stamps
+from sysid_ros.recording.mapping.even_rate import late_by
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
-from sysid_ros.recording.mapping.receipt import dated_by_receipt, lateness
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
 from sysid_ros.recording.messages import Clock, is_command
 
@@ -114,21 +114,33 @@ def _received(dated: DatedRecording) -> list[str]:
     """Say which commands only their receipt dates, and how late that is as far as it shows."""
     found = []
     for (name, _), topic in dated.topics.items():
-        if not dated_by_receipt(topic) or not is_command(topic.columns.msgtype, "", name):
+        if not _dated_by_receipt(topic) or not is_command(topic.columns.msgtype, "", name):
             continue
-        late = lateness(topic.columns.log_ns)
+        late = late_by(topic.columns.log_ns)
         even = topic.stamps.clock is Clock.EVEN
         said = f"{name} is dated by its receive time, which includes the recorder's queueing delay"
         said += ", but for its scatter" if even else ""
-        if late is not None and late.mean > _TELLING:
+        if late is not None and np.mean(late) > _TELLING:
+            mean, most = 1e3 * np.mean(late), 1e3 * np.percentile(late, 95)
             found.append(
-                f"{said}: seen against the even rate of its messages {1e3 * late.mean:.2g} ms on "
-                f"average and up to {1e3 * late.most:.2g} ms. Delays of its signals are found that "
+                f"{said}: seen against the even rate of its messages {mean:.2g} ms on "
+                f"average and up to {most:.2g} ms. Delays of its signals are found that "
                 "much too short, and by the least time that a message takes."
             )
         elif topic.stamps.clock is Clock.RECEIVE:
             found.append(f"{said}.")
     return found
+
+
+def _dated_by_receipt(topic: DatedTopic) -> bool:
+    """Return whether stamps are times of receipt, also where a bag calls them those of publishing.
+
+    A recorder that is not told when a message was published writes the time of receipt twice.
+    """
+    columns, clock = topic.columns, topic.stamps.clock
+    publish = columns.publish_ns
+    told = publish is not None and publish.all() and not np.array_equal(publish, columns.log_ns)
+    return clock is Clock.RECEIVE or (clock in (Clock.PUBLISH, Clock.EVEN) and not told)
 
 
 def _own_time(dated: DatedRecording) -> list[str]:

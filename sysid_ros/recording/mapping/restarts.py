@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from sysid_ros.arrays import IntArray
 from sysid_ros.errors import BagError, DataError, listed
 from sysid_ros.recording.bags import (
     LARGEST_DISORDER_NS,
@@ -31,7 +30,7 @@ from sysid_ros.recording.bags import (
     read_extras,
     read_profiles,
 )
-from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
+from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC, told_by_clock
 from sysid_ros.recording.messages import CLOCK, RawMessage, TopicColumns
 
 _CLOCK_BACK_NS = 100_000_000  # as much of /clock, which has one publisher, is no message overtaken
@@ -114,7 +113,7 @@ def _is_received_by_simulation(recording: Recording) -> bool:
     with suppress(BagError, DataError):
         columns = read_columns(recording, {CLOCK_TOPIC: CLOCK_FIELDS})[CLOCK_TOPIC]
         if columns.publish_ns is not None and len(columns.log_ns):
-            apart = np.abs(columns.log_ns - _clock_ns(columns))
+            apart = np.abs(columns.log_ns - told_by_clock(columns))
             return bool(np.median(apart) < _AT_ONCE_NS)
     return False
 
@@ -172,7 +171,7 @@ def _restarts(columns: TopicColumns, published: bool) -> _Restarts:
     """Find where stamps jump far back and go on from there."""
     is_clock = columns.msgtype == CLOCK
     least = _CLOCK_BACK_NS if is_clock else LARGEST_DISORDER_NS
-    stamps = _clock_ns(columns) if is_clock else columns.header_ns
+    stamps = told_by_clock(columns) if is_clock else columns.header_ns
     if stamps is None:
         return _Restarts({})
     wall = columns.publish_ns if published else None
@@ -196,11 +195,3 @@ def _restarts(columns: TopicColumns, published: bool) -> _Restarts:
         before[int(wall[first])] = int(wall[first - 1])
         late.update(wall[found].tolist())
     return _Restarts(before, late)
-
-
-def _clock_ns(columns: TopicColumns) -> IntArray:
-    """The time, ns, that each message of ``/clock`` says, (n,)."""
-    seconds, nanoseconds = (
-        columns.values[:, columns.paths.index(path)].astype(np.int64) for path in CLOCK_FIELDS
-    )
-    return np.asarray(seconds * 1_000_000_000 + nanoseconds)

@@ -43,12 +43,9 @@ class SimulationTime:
         Raises:
           DataError: The simulation's time runs backwards, as after a restart.
         """
-        seconds, nanoseconds = (
-            columns.values[:, columns.paths.index(path)].astype(np.int64) for path in CLOCK_FIELDS
-        )
-        wall = columns.log_ns if columns.publish_ns is None else columns.publish_ns
+        wall = _sent(columns)
         order = np.argsort(wall, kind="stable")
-        simulation = (seconds * 1_000_000_000 + nanoseconds)[order]
+        simulation = told_by_clock(columns)[order]
         if np.any(np.diff(simulation) < 0):
             raise DataError(
                 f"{columns.topic} runs backwards: the simulation started over; "
@@ -103,6 +100,14 @@ class SimulationTime:
         low, high = self.simulation_ns[0] - _MARGIN_NS, self.simulation_ns[-1] + _MARGIN_NS
         stamps = (one for topic in topics for one in (topic.header_ns, topic.log_ns))
         return any(one is not None and low <= np.median(one) <= high for one in stamps)
+
+
+def told_by_clock(columns: TopicColumns) -> IntArray:
+    """The time, ns, that each message of ``/clock`` says, (n,)."""
+    seconds, nanoseconds = (
+        columns.values[:, columns.paths.index(path)].astype(np.int64) for path in CLOCK_FIELDS
+    )
+    return np.asarray(seconds * 1_000_000_000 + nanoseconds)
 
 
 def _gone_on(stamps: IntArray, behind: int) -> IntArray:

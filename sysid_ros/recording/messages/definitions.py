@@ -5,23 +5,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
+from rosbags.typesys import (
+    Stores,
+    TypesysError,
+    get_types_from_idl,
+    get_types_from_msg,
+    get_typestore,
+)
 
 from sysid_ros.errors import BagError, listed
 from sysid_ros.recording.messages.definition_files import DefinitionFiles
 from sysid_ros.recording.messages.definition_limits import LONGEST_TEXT, check_types
-from sysid_ros.recording.messages.idl import parse_idl
 from sysid_ros.recording.messages.stored_message import Definition
 
 if TYPE_CHECKING:
     from rosbags.interfaces.typing import Fielddefs, Typesdict
 
 _IDL_SEPARATOR = "=" * 80 + "\n"
+# What recorders and installations carry in IDL that changes no message's layout.
+_NO_CODE = re.compile(
+    r'(?P<text>"(?:\\.|[^"\\])*")'
+    r"|//[^\n]*"  # comments
+    r"|/\*.*?\*/"
+    r"|^[ \t]*#[^\n]*",  # include, pragma
+    re.DOTALL | re.MULTILINE,
+)
+# documentation, defaults, units
+_ANNOTATION = re.compile(r"@[A-Za-z_][\w:]*(?:\s*\((?:[^()]|\([^()]*\))*\))?")
 # What rosbags' parser raises besides its own error, for text that nobody meant to be a definition.
 _UNPARSABLE = (
     ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError,
@@ -174,7 +190,9 @@ def _parse_text(text: str, language: str, msgtype: str) -> Typesdict:
     types: Typesdict = {}
     for part in filter(str.strip, text.split(_IDL_SEPARATOR)):
         head, _, body = part.partition("\n")
-        types.update(parse_idl(body if head.startswith("IDL: ") else part))
+        code = body if head.startswith("IDL: ") else part
+        code = _NO_CODE.sub(lambda match: '""' if match["text"] else " ", code)
+        types.update(get_types_from_idl(_ANNOTATION.sub(" ", code)))
     return types
 
 
