@@ -16,10 +16,11 @@ from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.parameters import AT_LOWER_BOUND
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import as_sentence, listed
-from sysid_ros.experiment import Experiment, SignalConfig
+from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.findings import falls, findings, yardstick
 from sysid_ros.judgement.outcome import Judgement, Outcome, Score
 from sysid_ros.recording.mapping import Interpolation, SignalKind
+from sysid_ros.recording.messages import parse_fields
 
 FEW = 2  # warnings of one kind; more become one line with their number
 # Windows so short that a joint moves one way only mistake friction for a start.
@@ -190,19 +191,21 @@ def scored_warnings(training: Score | None, validation: Score | None) -> tuple[s
 
 
 def _measured_torque_as_input(experiment: Experiment, model: mujoco.MjModel) -> bool:
-    return any(
-        signal.kind is SignalKind.ACTUATOR
-        and signal.wrench is None
-        and (signal.interpolation is Interpolation.LINEAR or signal.field.startswith("effort["))
-        and _is_effort(signal, model)
-        for signal in experiment.signals
-    )
+    for signal in experiment.signals:
+        if signal.kind is SignalKind.ACTUATOR and signal.wrench is None:
+            fields = [term.path.text for term in parse_fields(signal.field)]
+            measured = any(field.startswith("effort[") for field in fields)
+            if (measured or signal.interpolation is Interpolation.LINEAR) and _is_effort(
+                fields[0], signal.name, model
+            ):
+                return True
+    return False
 
 
-def _is_effort(signal: SignalConfig, model: mujoco.MjModel) -> bool:
+def _is_effort(field: str, name: str, model: mujoco.MjModel) -> bool:
     """Return whether an input is an effort: by its field, else by what the actuator makes of it."""
-    quantity = signal.field.partition("[")[0].rpartition(".")[2]
+    quantity = field.partition("[")[0].rpartition(".")[2]
     if quantity.startswith(("position", "velocit", "effort")):
         return quantity.startswith("effort")
-    actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, signal.name)
+    actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)
     return actuator < 0 or is_effort(model, actuator)

@@ -30,6 +30,9 @@ MODEL = mujoco.MjModel.from_xml_string("""
         ("wheel", "velocity[j]", "linear", False),
         ("wheel", "data[0]", "linear", False),
         ("servo", "effort[j]", "linear", True),
+        ("motor", "0.5 * effort[j] - effort[k]", None, True),
+        ("servo", "0.5 * effort[j] - effort[k]", "linear", True),
+        ("servo", "0.5 * position[j] - position[k]", "linear", False),
     ],
 )
 def test_the_warning_goes_by_what_the_signal_is(
