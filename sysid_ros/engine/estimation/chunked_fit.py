@@ -10,7 +10,7 @@ linearization, such as choices that should not matter and pictures of the cost, 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,8 +22,9 @@ from sysid_ros.engine.estimation.fit_start import (
     check_sample_count,
     check_starts_are_free,
     checked_start,
+    problem_of,
 )
-from sysid_ros.engine.least_squares import LOSSES, Iteration
+from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import (
     ChunkedProblem,
@@ -31,7 +32,6 @@ from sysid_ros.engine.problem import (
     ChunkSums,
     ChunkSurvey,
     Evaluate,
-    WindowedProblem,
 )
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import first_noise, needs_blocks
@@ -49,7 +49,7 @@ def survey_of(
     """
     noise = first_noise(groups, known.levels)
     with single_blas_thread(), RolloutPool(settings.threads) as rollouts:
-        problem = _problem(groups, params, settings, rollouts, noise)
+        problem = problem_of(groups, params, rollouts, settings, noise)
         residuals = iter(checked_start(problem, problem.initial_point()) or ())
     squares: dict[str, tuple[float, int]] = {}
     for batch in (batch for group in groups for batch in group.batches):
@@ -65,7 +65,7 @@ def sums_at(
 ) -> ChunkSums:
     """Linearize a chunk of the recordings at a point."""
     with single_blas_thread(), RolloutPool(settings.threads) as rollouts:
-        problem = _problem(groups, params, settings, rollouts, here.noise)
+        problem = problem_of(groups, params, rollouts, settings, here.noise)
         problem.check_derivatives(here.point)
         found = problem.linearize(here.point)
     prior = problem.prior_rows(here.point.theta)[:, -1]
@@ -136,21 +136,3 @@ def check_settings(settings: FitSettings) -> None:
     ):
         if given != valid:
             raise ExperimentError(f"fit.chunk goes with fit.{name}: {valid} only, not {given}")
-
-
-def _problem(
-    groups: Sequence[WindowGroup],
-    params: ParameterDict,
-    settings: FitSettings,
-    rollouts: RolloutPool,
-    noise: Mapping[str, float],
-) -> WindowedProblem:
-    return WindowedProblem(
-        groups,
-        params,
-        rollouts,
-        loss=LOSSES["linear"],
-        noise=noise,
-        engine=settings.engine,
-        hold=True,
-    )

@@ -33,13 +33,14 @@ from sysid_ros.engine.estimation.fit_start import (
     check_starts_are_free,
     checked_start,
     first_point,
+    problem_of,
     proposed_start,
 )
 from sysid_ros.engine.estimation.fit_state import FitState, check_state
 from sysid_ros.engine.estimation.other_interpolations import other_interpolations
-from sysid_ros.engine.least_squares import Iteration, loss_named
+from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.problem import AddedRows, WindowedProblem
+from sysid_ros.engine.problem import AddedRows
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import first_noise
@@ -90,16 +91,8 @@ def fit(
     check_starts_are_free(params)
     with single_blas_thread(), RolloutPool(settings.threads, should_stop=should_stop) as rollouts:
         groups = groups_of(models_sequences, params, settings)
-        problem = WindowedProblem(
-            groups,
-            params,
-            rollouts,
-            loss=loss_named(settings.loss),
-            noise=first_noise(groups, known.levels),
-            engine=settings.engine,
-            hold=True,
-            added=added,
-        )
+        noise = first_noise(groups, known.levels)
+        problem = problem_of(groups, params, rollouts, settings, noise, added)
         if start is None and resume is None:
             start = proposed_start(problem)
         check_sample_count(problem)

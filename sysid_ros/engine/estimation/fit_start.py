@@ -1,18 +1,22 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The point where a fit begins, and what must hold there."""
+"""The problem of a fit, the point where it begins, and what must hold there."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.least_squares import Point
+from sysid_ros.engine.estimation.fit_settings import FitSettings
+from sysid_ros.engine.least_squares import Point, loss_named
 from sysid_ros.engine.parameters import ParameterDict, StartModifier
-from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.problem import AddedRows, WindowedProblem
+from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.windows import WindowGroup
 from sysid_ros.errors import DataError, ModelError, ParameterError, StopRequestedError
 
 
@@ -28,6 +32,27 @@ def check_starts_are_free(params: ParameterDict) -> None:
                 f"parameter {parameter.name!r} is the start of a recording; this fit estimates the "
                 "start of every window by itself, so leave it out"
             )
+
+
+def problem_of(
+    groups: Sequence[WindowGroup],
+    params: ParameterDict,
+    rollouts: RolloutPool,
+    settings: FitSettings,
+    noise: Mapping[str, float],
+    added: AddedRows | None = None,
+) -> WindowedProblem:
+    """What a fit with these settings minimizes."""
+    return WindowedProblem(
+        groups,
+        params,
+        rollouts,
+        loss=loss_named(settings.loss),
+        noise=noise,
+        engine=settings.engine,
+        hold=True,
+        added=added,
+    )
 
 
 def check_sample_count(problem: WindowedProblem) -> None:

@@ -21,8 +21,9 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.alternatives import groups_of
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
+from sysid_ros.engine.estimation.fit_start import problem_of
 from sysid_ros.engine.estimation.window_sample import searched
-from sysid_ros.engine.least_squares import Point, SolverSettings, loss_named
+from sysid_ros.engine.least_squares import Point, SolverSettings
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import AddedRows, WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
@@ -173,16 +174,7 @@ def window_check(
         for cut, is_half, some, other in _cuts(models_sequences, settings):
             try:
                 groups = groups_of(some, params, other, extrapolated=finer)
-                problem = WindowedProblem(
-                    groups,
-                    params,
-                    rollouts,
-                    loss=loss_named(settings.loss),
-                    noise=dict(result.noise),
-                    engine=settings.engine,
-                    hold=True,
-                    added=added,
-                )
+                problem = problem_of(groups, params, rollouts, other, dict(result.noise), added)
                 found.append(_estimated(problem, result, settings, known, cut, is_half))
             except StopRequestedError:
                 break
