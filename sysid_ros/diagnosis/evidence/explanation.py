@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -134,32 +133,18 @@ def best_of(
     coarse = score(family.change(first))
     if coarse.ratio(before) > 0.95:
         return first, coarse
-    low, high = _around(family, first)
-    ratios = family.scales  # searched for by the logarithm
-
-    def size_at(place: float) -> float:
-        return math.exp(place) if ratios else place
-
-    ends = (math.log(low), math.log(high)) if ratios else (low, high)
+    ends = family.around(first)
     found = scipy.optimize.minimize_scalar(
-        lambda place: score(family.change(size_at(place))).share,
+        lambda place: score(family.change(family.size_at(place))).share,
         bounds=ends,
         method="bounded",
         options={"maxiter": 12, "xatol": 1e-3 * (ends[1] - ends[0])},
     )
-    size = size_at(float(found.x))
+    size = family.size_at(float(found.x))
     misfit = score(family.change(size))
     if misfit.share > coarse.share:
         return first, coarse
     return size, misfit
-
-
-def _around(family: Family, size: float) -> tuple[float, float]:
-    """The sizes next to one, no change among them."""
-    neutral = 1.0 if family.scales else 0.0
-    sizes = sorted({*family.sizes, neutral})
-    place = sizes.index(size)
-    return sizes[max(place - 1, 0)], sizes[min(place + 1, len(sizes) - 1)]
 
 
 def size_interval(

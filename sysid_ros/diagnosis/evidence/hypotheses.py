@@ -58,8 +58,19 @@ class Family:
 
     @property
     def scales(self) -> bool:
-        """True if sizes are factors."""
+        """True if sizes are factors, which are searched for by the logarithm."""
         return self.kind in (FindingKind.SCALE, FindingKind.UNIT)
+
+    def around(self, size: float) -> tuple[float, float]:
+        """The places of the sizes next to one, no change among them."""
+        sizes = sorted({*self.sizes, 1.0 if self.scales else 0.0})
+        place = sizes.index(size)
+        low, high = sizes[max(place - 1, 0)], sizes[min(place + 1, len(sizes) - 1)]
+        return (math.log(low), math.log(high)) if self.scales else (low, high)
+
+    def size_at(self, place: float) -> float:
+        """The size at a place."""
+        return math.exp(place) if self.scales else float(place)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ from sysid_ros.diagnosis.fits.signal_powers import (
 from sysid_ros.diagnosis.fits.spring_torques import spring_torques
 from sysid_ros.diagnosis.fits.thrust_mixing import ThrustMixing, best_order
 from sysid_ros.diagnosis.fits.torque_table import TorqueTable
-from sysid_ros.diagnosis.fits.window_scores import MOST_WINDOWS, Scores, WindowScores
+from sysid_ros.diagnosis.fits.window_scores import MOST_WINDOWS, Linearized, Scores, WindowScores
 from sysid_ros.diagnosis.fits.window_suspects import (
     centre_of,
     delay_of,

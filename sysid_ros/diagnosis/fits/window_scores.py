@@ -11,7 +11,7 @@ much of it explains the rest, window by window: a score test, which takes no sim
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -343,3 +343,7 @@ def _afforded(
     if length < _SHORTEST:
         return group, 0
     return windows_of(sequences, params, length), _FEWEST
+
+
+# Linearizes windows with some parameters elsewhere; ``None`` where they fly apart.
+Linearized = Callable[..., WindowScores | None]

@@ -10,12 +10,12 @@ gain, or the unit of a motor's torque, is the other side of the same finding.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from sysid_ros.diagnosis.fits import OneMass, WindowScores, one_mass
+from sysid_ros.diagnosis.fits import Linearized, OneMass, WindowScores, one_mass
 from sysid_ros.engine.parameters import Parameter
 
 _ALIKE = 1.2  # ratio of powers up to which one mass alone leaves as little
@@ -24,9 +24,6 @@ _LEAST = 0.1  # times the model's: what is lighter is borne by something
 _TURNS = 4  # times that windows are linearized on the way there
 _NEAR = 0.1  # of a factor, a step that is the last
 _ALL = "all masses"
-
-# Linearizes windows with some parameters elsewhere; ``None`` where they fly apart.
-Linearized = Callable[..., WindowScores | None]
 
 
 def common_factor(

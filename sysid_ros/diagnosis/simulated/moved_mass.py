@@ -10,7 +10,7 @@ together; a mass alone is told unless they leave decisively less.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -18,7 +18,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence import Finding, FindingKind, freed_mass
-from sysid_ros.diagnosis.fits import Scores, WindowScores, centre_of, clearly_off
+from sysid_ros.diagnosis.fits import Linearized, Scores, WindowScores, centre_of, clearly_off
 from sysid_ros.diagnosis.simulated.mass_finding import with_interval
 from sysid_ros.engine.parameters import Parameter
 from sysid_ros.engine.signals import ModelSequences, unit_in
@@ -125,10 +125,6 @@ class Suspect:
     def names(self) -> list[str]:
         """Names of the columns."""
         return [one.name for one in self.columns.values()]
-
-
-# Linearizes windows with some parameters elsewhere; ``None`` where they fly apart.
-Linearized = Callable[..., WindowScores | None]
 
 
 def suspected_masses(scores: Scores) -> list[str]:

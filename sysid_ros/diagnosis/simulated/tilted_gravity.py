@@ -11,13 +11,13 @@ of it, and so does motion in a level plane.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
 
 from sysid_ros.diagnosis.evidence import Turned
-from sysid_ros.diagnosis.fits import WindowScores, size_of_gravity, turned_first_joint
+from sysid_ros.diagnosis.fits import Linearized, WindowScores, size_of_gravity, turned_first_joint
 from sysid_ros.engine.parameters import Parameter
 
 _LESS = 0.95  # of what is left, that windows nearer to a gravity must leave
@@ -29,10 +29,6 @@ _TURNS = 4  # times that windows are linearized on the way there
 _LEANS = 0.05  # rad, from which a base is not mounted as the model is
 _SAME_SIZE = 0.1  # by which gravity from elsewhere may differ from the model's
 _AS_NONE = 0.4  # of the model's, by which none may seem to be missed from afar
-
-
-# Linearizes windows with some parameters elsewhere; ``None`` where they fly apart.
-Linearized = Callable[..., WindowScores | None]
 
 
 def turned_gravity(

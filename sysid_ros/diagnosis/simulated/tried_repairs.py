@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -135,33 +134,15 @@ def refined(
     before: Mapping[str, FloatArray], family: Family, best: Tried, tried: Callable[..., Tried]
 ) -> Tried:
     """The best size about one of a family's."""
-    none = 1.0 if family.kind is FindingKind.SCALE else 0.0
     found = [best]
 
-    def loss(size: float) -> float:
+    def loss(place: float) -> float:
+        size = family.size_at(place)
         found.append(tried((family.change(size),), size))
         return -explained_more(before, found[-1].powers)
 
-    _search_about(best.size, (*family.sizes, none), loss, by_ratio=none == 1.0)
-    return max(found, key=lambda one: explained_more(before, one.powers))
-
-
-def _search_about(
-    best: float, sizes: Sequence[float], loss: Callable[[float], float], *, by_ratio: bool
-) -> None:
-    """Search between the neighbours of a size; the loss is told every size that is tried.
-
-    Args:
-      best: The best so far.
-      sizes: All that were tried, no change at all among them.
-      loss: What a size leaves.
-      by_ratio: Whether sizes are factors.
-    """
-    places = sorted(sizes)
-    place = places.index(best)
-    ends = [places[min(max(place + step, 0), len(places) - 1)] for step in (-1, 1)]
-    low, high = (math.log(end) for end in ends) if by_ratio else ends
     scipy.optimize.minimize_scalar(
-        lambda one: loss(math.exp(one) if by_ratio else float(one)),
-        bounds=(low, high), method="bounded", options={"maxiter": _STEPS, "xatol": 1e-3},
+        loss, bounds=family.around(best.size), method="bounded",
+        options={"maxiter": _STEPS, "xatol": 1e-3},
     )  # fmt: skip
+    return max(found, key=lambda one: explained_more(before, one.powers))
