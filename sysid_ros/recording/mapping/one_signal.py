@@ -54,17 +54,26 @@ class Range:
         return contained
 
 
+@dataclass(frozen=True)
+class Part:
+    """What of a recording all its signals are made of."""
+
+    used: Range  # what was asked for
+    span: Range  # from when to when anything is measured in it
+    max_gap: float  # longer intervals [s] without a sample are gaps
+    # whether this is a whole recording, in which a signal is not missing for most of the time, and
+    # of which it is told whether it stays the same
+    whole: bool
+
+
 def map_signal(
     signal: SignalRequest,
     numbers: Components,
     topic: DatedTopic,
-    used: Range,
-    span: Range,
     masked: Intervals,
-    max_gap: float,
+    part: Part,
     *,
-    whole: bool,
-    straight: bool = False,
+    straight: bool,
 ) -> MappedSignal:
     """Make one signal and check that it can be used.
 
@@ -72,13 +81,9 @@ def map_signal(
       signal: What to read.
       numbers: The numbers that its field stands for.
       topic: The messages it comes from.
-      used: The part of the recording that is used.
-      span: From when to when anything is measured in it.
       masked: When the signal does not count [s]. Measurements made then are dropped. Commands
         stay, since a delayed one may reach out of a masked stretch, unless they are no numbers.
-      max_gap: Longer intervals [s] without a sample are gaps.
-      whole: Whether this is a whole recording, in which a signal is not missing for most of the
-        time, and of which it is told whether it stays the same.
+      part: The recording.
       straight: Whether it is no angle, whatever it looks like.
 
     Raises:
@@ -102,16 +107,17 @@ def map_signal(
     raw, turns, turn = _without_turns(signal, raw) if single else (raw, 0, TURN)
     if numbers.weights:
         raw, numbers = raw @ np.array([numbers.weights]).T, Components(numbers.paths[:1])
+    used, span = part.used, part.span
     kept = Range(used.start - _STILL_FELT, used.end) if control else used
     times, raw = _cut(times, raw, kept, held=held, joined=played_back)
     times, raw = _counting(times, raw, masked, where, only_unknown=control)
-    lasting = played_back or (held and published_on_change(times, max_gap))
+    lasting = played_back or (held and published_on_change(times, part.max_gap))
     check_samples(times, raw, where, least=1 if lasting else 2)
     gaps = unknown_intervals(
-        times, span.start, span.end, max_gap, held=held, masked=masked, lasting=lasting
+        times, span.start, span.end, part.max_gap, held=held, masked=masked, lasting=lasting
     )
-    if whole:
-        _check_coverage(gaps, span, masked, max_gap, where)
+    if part.whole:
+        _check_coverage(gaps, span, masked, part.max_gap, where)
     values = _in_model_units(raw, signal, numbers, where)
     return MappedSignal(
         kind=signal.kind,
@@ -125,7 +131,7 @@ def map_signal(
         turns=turns,
         turn=turn,
         repeats=repeats,
-        steady="" if control or not whole else steady_signal(raw, where),
+        steady="" if control or not part.whole else steady_signal(raw, where),
     )
 
 

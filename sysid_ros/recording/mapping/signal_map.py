@@ -10,9 +10,8 @@ instead of repairing it silently.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -35,7 +34,7 @@ from sysid_ros.recording.mapping.mapping_settings import (
 )
 from sysid_ros.recording.mapping.mapping_warnings import mapping_warnings
 from sysid_ros.recording.mapping.masks import masked_stretches
-from sysid_ros.recording.mapping.one_signal import Range, map_signal
+from sysid_ros.recording.mapping.one_signal import Part, Range, map_signal
 from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
 from sysid_ros.recording.mapping.topic_quality import topic_quality
 from sysid_ros.recording.messages import (
@@ -165,8 +164,7 @@ def map_columns(
             masked_stretches([*settings.enabled_when, *signal.enabled_when], dated, clock, max_gap)
             for signal in signals
         ]
-        read = partial(map_signal, used=used, span=span, max_gap=max_gap, whole=whole)
-        mapped = _mapped(wanted, dated, masked, read, straight)
+        mapped = _mapped(wanted, dated, masked, Part(used, span, max_gap, whole), straight)
     except (BagError, DataError) as error:
         raise type(error)(f"{name}: {error}") from error
     masked = [within(out, span.start, span.end) for out in masked]
@@ -197,18 +195,15 @@ def _mapped(
     wanted: WantedFields,
     dated: DatedRecording,
     masked: Sequence[Intervals],
-    read: Callable[..., MappedSignal],
+    part: Part,
     straight: Collection[str],
 ) -> list[MappedSignal]:
     """The wanted signals; an error says if a clock was set forward, which may be its cause."""
     signals, clock = wanted.settings.signals, wanted.settings.clock
     topics = [dated.topics[source_of(signal, clock)] for signal in signals]
-    parts = zip(signals, wanted.numbers, topics, masked, strict=True)
+    each = zip(signals, wanted.numbers, topics, masked, strict=True)
     try:
-        return [
-            read(signal, numbers, topic, masked=out, straight=signal.name in straight)
-            for signal, numbers, topic, out in parts
-        ]
+        return [map_signal(*own, part, straight=own[0].name in straight) for own in each]
     except DataError as error:
         raise DataError(f"{error}{set_forward(dated)}") from error
 
