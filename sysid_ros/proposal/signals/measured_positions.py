@@ -224,8 +224,8 @@ def _named_in(model: mujoco.MjModel, joints: Sequence[int], source: list[Channel
 def _sources(channels: list[Channel]) -> list[list[Channel]]:
     """The channels by topic and array: first JointStates, then those that have most.
 
-    One that says that it was measured comes before others, and before a JointState that has the
-    same joints at less than half of its rate.
+    One that says that it was measured comes before others. It comes before a JointState that has
+    the same joints at less than half of its rate, as another JointState does.
     """
     found: dict[tuple[str, str], list[Channel]] = {}
     for channel in channels:
@@ -236,7 +236,8 @@ def _sources(channels: list[Channel]) -> list[list[Channel]]:
         return _is_state(found[key]), len(found[key]), _is_told(found[key]), -len("".join(key))
 
     ranked = [found[key] for key in sorted(found, key=rank, reverse=True)]
-    faster = [one for one in ranked[1:] if _is_told(one) and _outruns(one, ranked[0])]
+    sure = [one for one in ranked[1:] if _is_told(one) or _is_state(one)]
+    faster = [one for one in sure if _outruns(one, ranked[0])]
     return [*faster, *(one for one in ranked if one not in faster)]
 
 

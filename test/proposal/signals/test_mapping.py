@@ -310,6 +310,43 @@ def test_the_effort_of_a_joint_with_two_motors_acts_once() -> None:
     assert any("'triceps' has no input" in sentence for sentence in found.unmapped)
 
 
+@pytest.mark.parametrize(("asked", "measured"), [("torque", True), ("torque", False), ("q", True)])
+def test_what_servos_do_not_follow_is_no_position_where_efforts_tell_what_acts(
+    asked: str, measured: bool
+) -> None:
+    """As of a Franka under torques, whose model in MuJoCo's Menagerie has position servos."""
+    names = [f"joint{k}" for k in range(3)]
+    bodies = "".join(
+        f'<body><joint name="{name}"/><geom size=".1" mass="1"/></body>' for name in names
+    )
+    drives = "".join(f'<position name="servo_{name}" joint="{name}" kp="9"/>' for name in names)
+    text = f"<mujoco><worldbody>{bodies}</worldbody><actuator>{drives}</actuator></mujoco>"
+    channels = states("/joint_states", *names)
+    torques = np.random.default_rng(2).normal(size=(3, len(TIMES)))
+    if measured:
+        channels += [
+            replace(one, field=f"effort[{one.name}]", quantity="effort", values=(torque,))
+            for one, torque in zip(channels, torques, strict=True)
+        ]
+    for k, torque in enumerate(torques):
+        told = channels[k].values[0] if asked == "q" else torque
+        channels.append(
+            Channel(
+                "/impedance/commands", "std_msgs/msg/Float64MultiArray", f"data[{k}]", "", "", k,
+                True, (TIMES,), (told,),
+            )
+        )  # fmt: skip
+    found = map_channels(mujoco.MjModel.from_xml_string(text), channels)
+    by_torque = measured and asked == "torque"
+    assert [line.placed for line in found.lines if line.kind == "sensor"] == [
+        ("jointactuatorfrc", name) for name in names if by_torque
+    ]
+    told = [
+        line.channel.topic for line in (found.possible if by_torque else found.lines) if line.input
+    ]
+    assert told == ["/impedance/commands"] * 3
+
+
 MOTORS = """<mujoco><worldbody>
   <body><joint name="left" range="-10 10"/><geom size=".1" mass="1"/></body>
   <body><joint name="right" range="{}"/><geom size=".1" mass="1"/></body></worldbody>
@@ -349,6 +386,35 @@ def test_motors_without_names_are_in_the_order_of_actuators_unless_ranges_differ
         for one in motor_array("/lowstate", "q")
     ]
     assert fields(narrow, *high)["right"] == "motor[1].q"
+
+
+LEGS = """<mujoco><worldbody>{}</worldbody><actuator>{}</actuator></mujoco>"""
+
+
+def test_motors_of_a_maker_that_says_which_is_which_have_its_order_not_the_models() -> None:
+    joints = [f"{leg}_{part}_joint" for leg in ("FL", "FR", "RL", "RR")
+              for part in ("hip", "thigh", "calf")]  # fmt: skip
+    body = '<body><joint name="{}" range="-10 10"/><geom size=".1" mass="1"/></body>'
+    motor = '<motor name="{0}_motor" joint="{0}"/>'
+    model = mujoco.MjModel.from_xml_string(
+        LEGS.format("".join(map(body.format, joints)), "".join(map(motor.format, joints)))
+    )
+    kinds = {"q": "position", "tau_est": "effort"}
+    told = [
+        Channel(
+            "/lowstate", "unitree_go/msg/LowState", f"motor_state[{i}].{field}", "", kinds[field],
+            i, False, (TIMES,), (np.sin((i + 1.0) * TIMES) * (i < 12),),
+        )
+        for i in range(20)
+        for field in kinds
+    ]  # fmt: skip
+    found = {line.name: line for line in map_channels(model, told).lines}
+    assert found["FR_hip_joint"].channel.field == "motor_state[0].q"
+    assert found["FL_calf_joint"].channel.field == "motor_state[5].q"
+    assert found["RL_thigh_joint_motor"].channel.field == "motor_state[10].tau_est"
+    assert len(found) == 24 and not any(line.doubt for line in found.values())
+    other = [replace(one, msgtype="maker_msgs/msg/LowState") for one in told]
+    assert all(line.doubt for line in map_channels(model, other).lines if line.kind == "qpos")
 
 
 def test_speeds_of_a_base_are_named_where_its_wheels_have_no_input() -> None:
