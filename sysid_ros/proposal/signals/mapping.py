@@ -34,7 +34,6 @@ from sysid_ros.proposal.signals.efforts import (
 from sysid_ros.proposal.signals.elastic_joints import behind_springs
 from sysid_ros.proposal.signals.leaders import with_leaders_asking
 from sysid_ros.proposal.signals.lines import SERVOS, Line
-from sysid_ros.proposal.signals.makers_orders import with_makers_names
 from sysid_ros.proposal.signals.measured_numbers import with_measured_numbers
 from sysid_ros.proposal.signals.measured_positions import (
     Positions,
@@ -47,6 +46,7 @@ from sysid_ros.proposal.signals.measured_positions import (
 from sysid_ros.proposal.signals.open_drives import standing_servos
 from sysid_ros.proposal.signals.ordered_inputs import not_followed
 from sysid_ros.proposal.signals.orders import Order
+from sysid_ros.proposal.signals.told_names import with_told_names
 from sysid_ros.proposal.signals.unit_names import told_unit
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.recording.messages import Clock, message_type
@@ -108,7 +108,7 @@ def map_channels(
       channels: What was recorded.
       orders: Orders of joints that the recording states.
     """
-    named = with_makers_names(model, with_measured_numbers(model, channels))
+    named = with_told_names(model, with_measured_numbers(model, channels))
     channels, led = with_leaders_asking(named)
     moving = [channel for channel in channels if channel.moves]
     lengths = tendon_lengths(model, moving)
@@ -133,7 +133,7 @@ def map_channels(
     known = set(deflected).union(*(moved_by(model, model.actuator(one.name).id) for one in stood))
     unmapped = [
         *led,
-        *rival_topics(moving, list(positions.values())),
+        *rival_topics(model, moving, positions),
         *_without_positions([name for name in lacking if name not in known]),
         *_without_inputs(model, lines, moving),
         *_floating_blindly(model, bodies),

@@ -310,6 +310,48 @@ def test_the_effort_of_a_joint_with_two_motors_acts_once() -> None:
     assert any("'triceps' has no input" in sentence for sentence in found.unmapped)
 
 
+PAIR = """<mujoco><worldbody>{}</worldbody><actuator>{}</actuator></mujoco>"""
+
+
+def test_two_robots_of_a_model_are_those_that_are_asked_in_namespaces_called_so() -> None:
+    """As ALOHA's followers, whose leaders publish states of the same names."""
+    own = ("waist", "right_finger", "left_finger")
+    joints = [f"{side}/{name}" for side in ("left", "right") for name in own]
+    body = '<body><joint name="{}"/><geom size=".1" mass="1"/></body>'
+    drive = '<position name="{0}" joint="{0}" kp="9"/>'
+    model = mujoco.MjModel.from_xml_string(
+        PAIR.format("".join(map(body.format, joints)), "".join(map(drive.format, joints)))
+    )
+    topics = [f"/{role}_{side}" for role in ("leader", "follower") for side in ("right", "left")]
+    channels = [one for topic in topics for one in states(f"{topic}/joint_states", *own)]
+    asked = [one for side in ("left", "right") for one in states(f"/follower_{side}/asked", *own)]
+    channels += [replace(one, command=True) for one in asked]
+    found = map_channels(model, channels)
+    assert {(line.kind, line.name): line.channel.topic for line in found.lines} == {
+        (kind, joint): f"/follower_{joint.partition('/')[0]}/{topic}"
+        for kind, topic in (("qpos", "joint_states"), ("actuator", "asked"))
+        for joint in joints
+    }
+    named = {line.name: line.channel.field for line in found.lines}
+    assert named == {joint: f"position[{joint.partition('/')[2]}]" for joint in joints}
+    assert sum("has the same joints" in sentence for sentence in found.unmapped) == 2
+
+
+def test_a_second_robot_whose_joints_have_another_prefix_is_marked() -> None:
+    channels = [
+        one
+        for robot in ("a", "b")
+        for one in states(
+            f"/{robot}/joint_states", *(f"{robot}_{n}" for n in ("shoulder", "elbow"))
+        )
+    ]
+    found = map_channels(mujoco.MjModel.from_xml_string(HAND), channels)
+    sentence = "/b/joint_states has the same joints; is /a/joint_states the right one?"
+    assert sentence in found.unmapped
+    alone = map_channels(mujoco.MjModel.from_xml_string(HAND), channels[:2])
+    assert not any("same joints" in one for one in alone.unmapped)
+
+
 @pytest.mark.parametrize(("asked", "measured"), [("torque", True), ("torque", False), ("q", True)])
 def test_what_servos_do_not_follow_is_no_position_where_efforts_tell_what_acts(
     asked: str, measured: bool
