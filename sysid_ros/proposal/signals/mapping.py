@@ -44,7 +44,9 @@ from sysid_ros.proposal.signals.measured_positions import (
     velocity_lines,
 )
 from sysid_ros.proposal.signals.open_drives import standing_servos
+from sysid_ros.proposal.signals.ordered_inputs import not_followed
 from sysid_ros.proposal.signals.orders import Order
+from sysid_ros.proposal.signals.told_names import with_told_names
 from sysid_ros.proposal.signals.unit_names import told_unit
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.recording.messages import Clock, message_type
@@ -61,8 +63,7 @@ class Mapping:
     bodies: tuple[Line, ...]  # those of free joints and of sensors on bodies and tendons
     unmapped: tuple[str, ...]  # sentences about joints and actuators without a signal
     joints: tuple[str, ...]  # names of the hinges and slides whose position is measured
-    # names of those whose position nothing measures, where sensors on bodies tell of it
-    carried: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()  # names of those of which sensors on bodies alone tell
     possible: tuple[Line, ...] = ()  # lines that the evidence does not decide for
 
     @property
@@ -107,11 +108,12 @@ def map_channels(
       channels: What was recorded.
       orders: Orders of joints that the recording states.
     """
-    channels, led = with_leaders_asking(with_measured_numbers(model, channels))
+    named = with_told_names(model, with_measured_numbers(model, channels))
+    channels, led = with_leaders_asking(named)
     moving = [channel for channel in channels if channel.moves]
     lengths = tendon_lengths(model, moving)
-    taken = {(line.channel.topic, line.channel.field) for line in lengths}
-    taken |= numbers_of_poses(moving)
+    ropes = ((line.channel.topic, line.channel.field) for line in lengths)
+    taken = {*ropes, *numbers_of_poses(moving)}
     others = [one for one in moving if (one.topic, one.field) not in taken]
     positions, links, deflected = behind_springs(model, measured_positions(model, others))
     speeds = velocity_lines(model, others, positions)
@@ -131,7 +133,7 @@ def map_channels(
     known = set(deflected).union(*(moved_by(model, model.actuator(one.name).id) for one in stood))
     unmapped = [
         *led,
-        *rival_topics(moving, list(positions.values())),
+        *rival_topics(model, moving, positions),
         *_without_positions([name for name in lacking if name not in known]),
         *_without_inputs(model, lines, moving),
         *_floating_blindly(model, bodies),
@@ -164,14 +166,15 @@ def _inputs(
     if any(line.scale != 1.0 for line in efforts):
         asked = command_lines(model, drives, channels, measured, orders).lines
         efforts = before_gears(efforts, {line.name: line.channel for line in asked})
-    told = {line.name for line in efforts if line.kind == "actuator"}
+    told = {line.name for line in efforts}
     left = [drive for drive in drives if drive.name not in told]
     commanded = command_lines(model, left, channels, measured, orders)
     lines = [*efforts, *commanded.lines, *velocity_inputs(model, commanded.lines, channels)]
     if not model.nu:
-        lines += joint_efforts(model, moving, positions)
-    elif not told and not commanded.lines:
-        lines += torque_sensors(model, moving, positions)
+        return [*lines, *joint_efforts(model, moving, positions)], commanded.possible
+    unmoved = not told and not_followed(model, measured, commanded.lines)
+    if unmoved and (torques := torque_sensors(model, moving, positions)):
+        return torques, (*commanded.possible, *commanded.lines)
     return lines, commanded.possible
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import mujoco
@@ -23,7 +23,7 @@ from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import match_names, similarity
 from sysid_ros.proposal.signals.planar_bases import planar_positions
-from sysid_ros.proposal.signals.recorded_commands import in_numbered_topics, named_part
+from sysid_ros.proposal.signals.recorded_commands import in_numbered_topics, named_part, spaces_of
 
 _OF_BODIES = ("geometry_msgs/", "nav_msgs/", "tf2_msgs/")
 _PLAIN_INTERFACE = "[position]"  # rather than position_motor of the same joint
@@ -69,7 +69,8 @@ def velocity_lines(
 def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Positions:
     """The measured position of each joint, by name, or in order where no name is alike."""
     told = [one for one in channels if one.quantity == "position" and not one.command]
-    sources = _sources([one for one in told if not one.msgtype.startswith(_OF_BODIES)])
+    asked = spaces_of(one for one in channels if one.command and one.moves)
+    sources = _sources([one for one in told if not one.msgtype.startswith(_OF_BODIES)], asked)
     # A joint without a name, such as a roller of a wheel, has none by which a file can map it.
     joints = [joint for joint in scalar_joints(model) if model.joint(joint).name]
 
@@ -221,22 +222,27 @@ def _named_in(model: mujoco.MjModel, joints: Sequence[int], source: list[Channel
     }
 
 
-def _sources(channels: list[Channel]) -> list[list[Channel]]:
+def _sources(channels: list[Channel], asked: Collection[str] = ()) -> list[list[Channel]]:
     """The channels by topic and array: first JointStates, then those that have most.
 
-    One that says that it was measured comes before others, and before a JointState that has the
-    same joints at less than half of its rate.
+    Of some that have as many the one in a namespace in which something is ``asked`` comes first, as
+    a follower is told what its leader does.
+    One that says that it was measured comes before others. It comes before a JointState that has
+    the same joints at less than half of its rate, as another JointState does.
     """
     found: dict[tuple[str, str], list[Channel]] = {}
     for channel in channels:
         place = re.sub(r"\[[^\]]*\]", "[]", channel.field)
         found.setdefault((channel.topic, place if "[]" in place else ""), []).append(channel)
 
-    def rank(key: tuple[str, str]) -> tuple[bool, int, bool, int]:
-        return _is_state(found[key]), len(found[key]), _is_told(found[key]), -len("".join(key))
+    def rank(key: tuple[str, str]) -> tuple[bool, int, bool, bool, int]:
+        own = found[key]
+        driven = not spaces_of(own[:1]).isdisjoint(asked)
+        return _is_state(own), len(own), _is_told(own), driven, -len("".join(key))
 
     ranked = [found[key] for key in sorted(found, key=rank, reverse=True)]
-    faster = [one for one in ranked[1:] if _is_told(one) and _outruns(one, ranked[0])]
+    sure = [one for one in ranked[1:] if _is_told(one) or _is_state(one)]
+    faster = [one for one in sure if _outruns(one, ranked[0])]
     return [*faster, *(one for one in ranked if one not in faster)]
 
 
@@ -265,19 +271,29 @@ def _outruns(source: Sequence[Channel], other: Sequence[Channel]) -> bool:
     return same and 0.0 < 2.0 * source[0].interval < other[0].interval
 
 
-def rival_topics(channels: Sequence[Channel], chosen: Sequence[tuple[Channel, bool]]) -> list[str]:
-    """Topics that have every joint as well, such as those of a second robot of the same kind."""
-    if not chosen:
-        return []
-    used = list(dict.fromkeys(channel.topic for channel, _ in chosen))
-    names = {channel.name for channel, _ in chosen}
-    others: dict[str, set[str]] = {}
-    for channel in channels:
-        alike = channel.msgtype == chosen[0][0].msgtype and not channel.command
-        if alike and channel.quantity == "position":
-            others.setdefault(channel.topic, set()).add(channel.name)
+def rival_topics(
+    model: mujoco.MjModel, channels: Sequence[Channel], chosen: Positions
+) -> list[str]:
+    """Sentences about topics that have the joints of a used one too, as a second robot's have.
+
+    They have them under the same names, or under names that differ by their prefix.
+    """
+    used: dict[str, list[str]] = {}
+    for joint, (one, _) in chosen.items():
+        used.setdefault(one.topic, []).append(str(model.joint(joint).name))
+    kinds = {one.msgtype for one, _ in chosen.values()}
+    others: dict[str, list[str]] = {}
+    for one in channels:
+        told = one.msgtype in kinds and one.quantity == "position" and not one.command
+        if told and one.topic not in used:
+            others.setdefault(one.topic, []).append(one.name)
+    found: dict[str, list[str]] = {}
+    for topic, names in others.items():
+        for own, joints in used.items():
+            matches = match_names(joints, list(dict.fromkeys(names)))
+            if sum(match.sure for match in matches.values()) == len(joints):
+                found.setdefault(topic, []).append(own)
     return [
-        f"{topic} has the same joints; is {' and '.join(used)} the right one?"
-        for topic, known in others.items()
-        if topic not in used and names <= known
+        f"{topic} has the same joints; is {' and '.join(own)} the right one?"
+        for topic, own in found.items()
     ]

@@ -9,14 +9,16 @@ if there are as many. Correlation changes that order only where it is decisive.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import scipy
 
+from sysid_ros.engine.elements import is_servo
 from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.correlations import decided, decisive
+from sysid_ros.proposal.signals.correlations import correlations, decided, decisive
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.open_drives import Evidence, OpenDrives
@@ -53,6 +55,29 @@ def by_order(
         rest = [channel for channels in arrays for channel in channels if channel.moves]
         if rest:
             open_.take(*by_motion(told, drives, rest))
+
+
+def not_followed(
+    model: mujoco.MjModel, positions: Mapping[int, Channel], lines: Sequence[Line]
+) -> bool:
+    """Tell whether numbers in no known order, told to servos of positions, are no positions.
+
+    As torques are, of a robot whose model has servos: hardly one of them is where it was told to
+    be. True where there are no lines.
+
+    Args:
+      model: The compiled model.
+      positions: Measured positions by joint.
+      lines: Inputs of actuators.
+    """
+    asked = [line for line in lines if line.channel.moves]
+    actuators = [int(model.actuator(line.name.partition(".")[0]).id) for line in asked]
+    named = any(line.channel.name or line.channel.quantity for line in lines)
+    if named or not all(is_servo(model, actuator) for actuator in actuators):
+        return False
+    channels = [line.channel for line in asked]
+    followed = np.diag(correlations(model, positions, actuators, channels))
+    return not len(followed) or float(np.median(followed)) < _FOLLOWS
 
 
 def by_motion(

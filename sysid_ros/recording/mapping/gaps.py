@@ -13,6 +13,9 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.time_intervals import Intervals, complement, shortest_gap
 
 _STEADY_SHARE = 0.9  # of the intervals must be short for a command to count as a stream
+_FEWEST_PAUSES = 2  # of a stream, as it goes on at one where it was by chance
+_MOST = 0.5  # of its pauses
+_USUAL_CHANGE = 90.0  # percentile of what it changes by between messages
 
 
 def published_on_change(times: FloatArray, max_gap: float) -> bool:
@@ -26,6 +29,42 @@ def published_on_change(times: FloatArray, max_gap: float) -> bool:
     """
     intervals = np.diff(times)
     return not len(intervals) or float(np.mean(intervals <= max_gap)) < _STEADY_SHARE
+
+
+def pauses_without_change(times: FloatArray, values: FloatArray, max_gap: float) -> bool:
+    """Tell a stream that pauses while nothing changes from one of which messages are lost.
+
+    After most pauses the one goes on where it was, by no more than it changes from one message to
+    the next; what is lost for as long has gone somewhere meanwhile.
+
+    Args:
+      times: (n,) s, strictly increasing.
+      values: (n,) or (n, k), what was sent.
+      max_gap: Longer intervals [s] are pauses.
+    """
+    changes = np.abs(np.diff(values.reshape(len(times), -1), axis=0))
+    pauses = np.diff(times) > max_gap
+    if np.count_nonzero(pauses) < _FEWEST_PAUSES or np.all(pauses):
+        return False
+    usual = np.percentile(changes[~pauses], _USUAL_CHANGE, axis=0)
+    goes_on = np.all(changes[pauses] <= usual, axis=1)
+    return bool(np.mean(goes_on) > _MOST)
+
+
+def held_in_pauses(
+    times: FloatArray, values: FloatArray, max_gap: float
+) -> tuple[FloatArray, FloatArray]:
+    """Add the value before each pause once more at its end, for whoever joins values by lines.
+
+    Args:
+      times: (n,) s, strictly increasing.
+      values: (n, k), what was sent.
+      max_gap: Longer intervals [s] are pauses, which end one usual interval before the next value.
+    """
+    intervals = np.diff(times)
+    before = np.flatnonzero(intervals > max_gap)
+    ends = times[before + 1] - min(float(np.median(intervals)), max_gap)
+    return np.insert(times, before + 1, ends), np.insert(values, before + 1, values[before], axis=0)
 
 
 def silences(topics: Sequence[FloatArray], max_gap: float) -> Intervals:

@@ -13,7 +13,13 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedTopic
-from sysid_ros.recording.mapping.gaps import published_on_change, unknown_intervals
+from sysid_ros.recording.mapping.gaps import (
+    held_in_pauses,
+    pauses_without_change,
+    published_on_change,
+    unknown_intervals,
+)
+from sysid_ros.recording.mapping.lost_commands import with_lost_commands
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalRequest
 from sysid_ros.recording.mapping.repeats import first_readings
@@ -96,7 +102,8 @@ def map_signal(
             f"{where} is {len(numbers.paths)} numbers, {numbers.paths[0]} and so on; an actuator "
             "takes one"
         )
-    held = _is_held(signal, topic.columns.msgtype)
+    msgtype = topic.columns.msgtype
+    held = _is_held(signal, msgtype)
     played_back = numbers.paths[0] in topic.columns.trajectories
     times, raw = _recorded(topic, numbers, where)
     times, raw, repeats = _as_read(signal, times, raw)
@@ -113,6 +120,9 @@ def map_signal(
     times, raw = _counting(times, raw, masked, where, only_unknown=control)
     lasting = played_back or (held and published_on_change(times, part.max_gap))
     check_samples(times, raw, where, least=1 if lasting else 2)
+    if control and not played_back and is_command(msgtype, signal.field, signal.topic):
+        times, raw, pausing = _as_sent(times, raw, max_gap, held=held)
+        lasting = lasting or pausing
     gaps = unknown_intervals(
         times, span.start, span.end, part.max_gap, held=held, masked=masked, lasting=lasting
     )
@@ -161,6 +171,20 @@ def _as_read(
     if read is None:
         return times, raw, 0
     return times[read], raw[read], int(np.count_nonzero(~read))
+
+
+def _as_sent(
+    times: FloatArray, raw: FloatArray, max_gap: float, *, held: bool
+) -> tuple[FloatArray, FloatArray, bool]:
+    """Add to commands what is known in between: lost ones, and the last ones before pauses.
+
+    Returns:
+      Times (n,) and values (n, k), and whether it is a stream that pauses while nothing changes.
+    """
+    pausing = pauses_without_change(times, raw, max_gap)
+    if held:
+        times, raw = with_lost_commands(times, raw, max_gap)
+    return (*held_in_pauses(times, raw, max_gap), True) if pausing else (times, raw, False)
 
 
 def _without_turns(signal: SignalRequest, raw: FloatArray) -> tuple[FloatArray, int, float]:

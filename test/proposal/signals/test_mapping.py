@@ -310,6 +310,85 @@ def test_the_effort_of_a_joint_with_two_motors_acts_once() -> None:
     assert any("'triceps' has no input" in sentence for sentence in found.unmapped)
 
 
+PAIR = """<mujoco><worldbody>{}</worldbody><actuator>{}</actuator></mujoco>"""
+
+
+def test_two_robots_of_a_model_are_those_that_are_asked_in_namespaces_called_so() -> None:
+    """As ALOHA's followers, whose leaders publish states of the same names."""
+    own = ("waist", "right_finger", "left_finger")
+    joints = [f"{side}/{name}" for side in ("left", "right") for name in own]
+    body = '<body><joint name="{}"/><geom size=".1" mass="1"/></body>'
+    drive = '<position name="{0}" joint="{0}" kp="9"/>'
+    model = mujoco.MjModel.from_xml_string(
+        PAIR.format("".join(map(body.format, joints)), "".join(map(drive.format, joints)))
+    )
+    topics = [f"/{role}_{side}" for role in ("leader", "follower") for side in ("right", "left")]
+    channels = [one for topic in topics for one in states(f"{topic}/joint_states", *own)]
+    asked = [one for side in ("left", "right") for one in states(f"/follower_{side}/asked", *own)]
+    channels += [replace(one, command=True) for one in asked]
+    found = map_channels(model, channels)
+    assert {(line.kind, line.name): line.channel.topic for line in found.lines} == {
+        (kind, joint): f"/follower_{joint.partition('/')[0]}/{topic}"
+        for kind, topic in (("qpos", "joint_states"), ("actuator", "asked"))
+        for joint in joints
+    }
+    named = {line.name: line.channel.field for line in found.lines}
+    assert named == {joint: f"position[{joint.partition('/')[2]}]" for joint in joints}
+    assert sum("has the same joints" in sentence for sentence in found.unmapped) == 2
+
+
+def test_a_second_robot_whose_joints_have_another_prefix_is_marked() -> None:
+    channels = [
+        one
+        for robot in ("a", "b")
+        for one in states(
+            f"/{robot}/joint_states", *(f"{robot}_{n}" for n in ("shoulder", "elbow"))
+        )
+    ]
+    found = map_channels(mujoco.MjModel.from_xml_string(HAND), channels)
+    sentence = "/b/joint_states has the same joints; is /a/joint_states the right one?"
+    assert sentence in found.unmapped
+    alone = map_channels(mujoco.MjModel.from_xml_string(HAND), channels[:2])
+    assert not any("same joints" in one for one in alone.unmapped)
+
+
+@pytest.mark.parametrize(("asked", "measured"), [("torque", True), ("torque", False), ("q", True)])
+def test_what_servos_do_not_follow_is_no_position_where_efforts_tell_what_acts(
+    asked: str, measured: bool
+) -> None:
+    """As of a Franka under torques, whose model in MuJoCo's Menagerie has position servos."""
+    names = [f"joint{k}" for k in range(3)]
+    bodies = "".join(
+        f'<body><joint name="{name}"/><geom size=".1" mass="1"/></body>' for name in names
+    )
+    drives = "".join(f'<position name="servo_{name}" joint="{name}" kp="9"/>' for name in names)
+    text = f"<mujoco><worldbody>{bodies}</worldbody><actuator>{drives}</actuator></mujoco>"
+    channels = states("/joint_states", *names)
+    torques = np.random.default_rng(2).normal(size=(3, len(TIMES)))
+    if measured:
+        channels += [
+            replace(one, field=f"effort[{one.name}]", quantity="effort", values=(torque,))
+            for one, torque in zip(channels, torques, strict=True)
+        ]
+    for k, torque in enumerate(torques):
+        told = channels[k].values[0] if asked == "q" else torque
+        channels.append(
+            Channel(
+                "/impedance/commands", "std_msgs/msg/Float64MultiArray", f"data[{k}]", "", "", k,
+                True, (TIMES,), (told,),
+            )
+        )  # fmt: skip
+    found = map_channels(mujoco.MjModel.from_xml_string(text), channels)
+    by_torque = measured and asked == "torque"
+    assert [line.placed for line in found.lines if line.kind == "sensor"] == [
+        ("jointactuatorfrc", name) for name in names if by_torque
+    ]
+    told = [
+        line.channel.topic for line in (found.possible if by_torque else found.lines) if line.input
+    ]
+    assert told == ["/impedance/commands"] * 3
+
+
 MOTORS = """<mujoco><worldbody>
   <body><joint name="left" range="-10 10"/><geom size=".1" mass="1"/></body>
   <body><joint name="right" range="{}"/><geom size=".1" mass="1"/></body></worldbody>
@@ -349,6 +428,35 @@ def test_motors_without_names_are_in_the_order_of_actuators_unless_ranges_differ
         for one in motor_array("/lowstate", "q")
     ]
     assert fields(narrow, *high)["right"] == "motor[1].q"
+
+
+LEGS = """<mujoco><worldbody>{}</worldbody><actuator>{}</actuator></mujoco>"""
+
+
+def test_motors_of_a_maker_that_says_which_is_which_have_its_order_not_the_models() -> None:
+    joints = [f"{leg}_{part}_joint" for leg in ("FL", "FR", "RL", "RR")
+              for part in ("hip", "thigh", "calf")]  # fmt: skip
+    body = '<body><joint name="{}" range="-10 10"/><geom size=".1" mass="1"/></body>'
+    motor = '<motor name="{0}_motor" joint="{0}"/>'
+    model = mujoco.MjModel.from_xml_string(
+        LEGS.format("".join(map(body.format, joints)), "".join(map(motor.format, joints)))
+    )
+    kinds = {"q": "position", "tau_est": "effort"}
+    told = [
+        Channel(
+            "/lowstate", "unitree_go/msg/LowState", f"motor_state[{i}].{field}", "", kinds[field],
+            i, False, (TIMES,), (np.sin((i + 1.0) * TIMES) * (i < 12),),
+        )
+        for i in range(20)
+        for field in kinds
+    ]  # fmt: skip
+    found = {line.name: line for line in map_channels(model, told).lines}
+    assert found["FR_hip_joint"].channel.field == "motor_state[0].q"
+    assert found["FL_calf_joint"].channel.field == "motor_state[5].q"
+    assert found["RL_thigh_joint_motor"].channel.field == "motor_state[10].tau_est"
+    assert len(found) == 24 and not any(line.doubt for line in found.values())
+    other = [replace(one, msgtype="maker_msgs/msg/LowState") for one in told]
+    assert all(line.doubt for line in map_channels(model, other).lines if line.kind == "qpos")
 
 
 def test_speeds_of_a_base_are_named_where_its_wheels_have_no_input() -> None:

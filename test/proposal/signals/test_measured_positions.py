@@ -80,6 +80,17 @@ def test_a_state_with_what_was_measured_outruns_a_slow_joint_state(
     assert found_in(channels) == {n: (place[0], f"{place[1]}position[{n}]") for n in JOINTS}
 
 
+@pytest.mark.parametrize(("slower", "faster"), [(4, True), (2, False)])
+def test_the_driver_outruns_a_joint_state_that_somebody_sends_again(
+    slower: int, faster: bool
+) -> None:
+    kind = "sensor_msgs/msg/JointState"
+    channels = [told("/joint_states", kind, f"position[{n}]", n, slower=slower) for n in JOINTS]
+    channels += [told("/maker/joint_states", kind, f"position[{n}]", n) for n in JOINTS]
+    topic = "/maker/joint_states" if faster else "/joint_states"
+    assert found_in(channels) == {n: (topic, f"position[{n}]") for n in JOINTS}
+
+
 def test_topics_that_differ_by_an_id_are_in_its_order() -> None:
     """Neither joints nor actuators are called by it, and two digits come after one."""
     status, asked = "can_msgs/msg/MotorStatus", "can_msgs/msg/MotorCommand"
