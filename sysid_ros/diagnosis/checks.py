@@ -44,6 +44,7 @@ from sysid_ros.diagnosis.simulated import (
     contact_findings,
     contacts,
     may_show_loads,
+    rolling_explanations,
     runaways,
     running_away,
     simulated_explanations,
@@ -208,9 +209,21 @@ def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, .
 
 
 def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:
-    found = [*consistency_findings(state), *unit_findings(state)]
+    found = [*consistency_findings(state), *unit_findings(state), *_rolling(state)]
     found += [*_tracking(state, simulated=simulated), *torque_findings(state)]
     return [*found, *percent_findings(state, found)]
+
+
+def _rolling(state: CheckedState) -> list[Finding]:
+    """Wheels that turn otherwise than the base moves which rolls on them."""
+    return [
+        state.finding(
+            one,
+            f"As recorded, wheels slip with {percent(one.before**2)} of the power with which "
+            f"the base's pose has them roll; with this repaired, {percent(one.after**2)}.",
+        )
+        for one in state.undeclared(rolling_explanations(state.recorded))
+    ]
 
 
 def _simulated(

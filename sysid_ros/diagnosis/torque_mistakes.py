@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -119,8 +120,7 @@ def torque_explanations(recorded: Recorded, test: Dynamics) -> list[Explanation]
         ]
         if pairs:
             second = _explanation(after, other, before, pairs)
-            one = Explanation(first.change, first.size, before.share, second.after)
-            return _in_order(one, second)
+            return _beside_each_other(recorded, before, first, second)
     return []
 
 
@@ -217,18 +217,44 @@ def _suspects(test: Dynamics) -> Suspects:
     return Suspects(tuple(sorted(shares, key=lambda j: -shares[j])), shares, test.silent)
 
 
-def _in_order(first: Explanation, second: Explanation) -> list[Explanation]:
-    """Two repairs with an exchange first, whose labels are then those of the repaired signals."""
-    swap = second.change
-    if swap.kind is not FindingKind.SWAP or first.change.kind is FindingKind.SWAP:
-        return [first, second]
+def _beside_each_other(
+    recorded: Recorded, before: Misfit, first: _Tried, second: Explanation
+) -> list[Explanation]:
+    """Two repairs, the first looked for again beside the second: what is as good, and its size.
+
+    An exchange comes first, and labels are then those of the repaired signals.
+    """
+    by_first = partial(_behind, swap=first.change)  # an exchange undoes itself
+    second = _with_changes(second, by_first)
+    rest = repaired(recorded, second.change)
+    test = Dynamics.of(rest)
+    left = None if test is None else test.misfit()
+    tried = [] if test is None or left is None else _tried(rest, test, left)
+    found = [one for one in tried if left is not None and _accepted(one, left, rest)]
+    if test is None or not found:
+        one = Explanation(first.change, first.size, before.share, second.after)
+    else:
+        one = _explanation(rest, test, before, found)
+    if second.change.kind is FindingKind.SWAP:
+        return [second, one]
+    return [one, _with_changes(second, partial(_behind, swap=one.change))]
+
+
+def _with_changes(one: Explanation, moved: Callable[[Change], Change]) -> Explanation:
+    others = tuple(map(moved, one.alternatives))
+    return replace(one, change=moved(one.change), alternatives=others)
+
+
+def _behind(change: Change, swap: Change) -> Change:
+    """A change of values as it is behind an exchange; any other, and behind any other, as it is."""
+    if swap.kind is not FindingKind.SWAP or change.kind is FindingKind.SWAP:
+        return change
 
     def moved(values: Mapping[str, float]) -> dict[str, float]:
         return {swap.source(label): value for label, value in values.items()}
 
-    one = first.change
-    change = replace(one, scale=moved(one.scale), offset=moved(one.offset), delay=moved(one.delay))
-    return [second, replace(first, change=change)]
+    scale, offset, delay = moved(change.scale), moved(change.offset), moved(change.delay)
+    return replace(change, scale=scale, offset=offset, delay=delay)
 
 
 def _tried(recorded: Recorded, test: Dynamics, before: Misfit) -> list[_Tried]:

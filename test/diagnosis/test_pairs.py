@@ -6,15 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
 from arm_recording import ArmRecording, arm_model, simulate, write_experiment, wrong_model
+from planted_mistakes import changed, checked, label_of, recordings
+from planted_mistakes import exchanged as exchanged_fields
+from robot_kinds import GANTRY
+from robot_to_try import TORQUES
 
 from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
 from sysid_ros.experiment import load_experiment, with_overrides
+from sysid_ros.rehearsal import Motion
 
 Change = Callable[[ArmRecording], ArmRecording]
 LAG = 0.05  # s
@@ -75,6 +81,27 @@ def test_degrees_with_a_lag_that_is_one_finding(
     assert set(lag.signals) == {"m0", "m1"}
     assert lag.evidence["size_low"] < LAG < lag.evidence["size_high"]
     assert lag.evidence["size_low"] <= lag.evidence["size"] <= lag.evidence["size_high"]
+
+
+@pytest.mark.parametrize("exchanged", [True, False])
+def test_each_of_a_pair_names_what_could_be_wrong_in_its_place(
+    tmp_path: Path, exchanged: bool
+) -> None:
+    """On level slides a torque may be the wrong one as well as its position, beside another."""
+    plan = replace(TORQUES, duration=6.0, motion=Motion(reach=0.3))
+    robot = recordings(mujoco.MjSpec.from_string(GANTRY), plan, tmp_path)
+    places = {label_of(one): place for place, one in enumerate(robot.signals)}
+    x, y, z = (places[f"{axis}_axis_qpos"] for axis in "xyz")
+    if exchanged:
+        wrong = changed(exchanged_fields(robot.signals, x, y), x, {"scale": -1.0})
+    else:
+        wrong = changed(changed(robot.signals, y, {"scale": -1.0}), z, {"scale": -1.0})
+    findings = checked(robot, wrong, late=False)
+    signs = {one.signals for one in findings if one.kind is FindingKind.SIGN}
+    assert ("y_motor", "y_axis_qpos") in signs and len(findings) == 2
+    (other,) = (one for one in findings if one.signals != ("y_motor", "y_axis_qpos"))
+    both = {"x_axis_qpos", "y_axis_qpos", "x_motor", "y_motor"}
+    assert {*other.signals} == (both if exchanged else {"z_axis_qpos"})
 
 
 def test_servos_that_are_asked_for_the_same_are_not_exchanged(tmp_path: Path) -> None:

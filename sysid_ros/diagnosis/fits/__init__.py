@@ -11,6 +11,7 @@ from sysid_ros.diagnosis.fits.floating_bases import (
     joint_motion,
     moment_arms,
     most_pushed,
+    rolling_rates,
 )
 from sysid_ros.diagnosis.fits.gravity_direction import (
     other_gravity,

@@ -133,6 +133,42 @@ def beside_contacts(
     return np.asarray(axes @ (axes.transpose(0, 2, 1) * weight))
 
 
+def rolling_rates(
+    model: mujoco.MjModel, qpos: FloatArray, qvel: FloatArray, wheels: Sequence[int]
+) -> FloatArray:
+    """The rates of wheels that roll while all else moves as it does, (n, w) [rad/s].
+
+    NaN where one touches nothing that stands still, or is deeper in it than poses are wrong.
+
+    Args:
+      model: With its geometry.
+      qpos: (n, nq).
+      qvel: (n, nv), of which the wheels' own say nothing.
+      wheels: Numbers of their joints.
+    """
+    near, data = _with_margin(model), mujoco.MjData(model)
+    dofs = {int(model.jnt_bodyid[one]): int(model.jnt_dofadr[one]) for one in wheels}
+    still = model.body_weldid[model.geom_bodyid] == 0
+    arm, found = np.zeros((3, model.nv)), np.full((len(qpos), len(wheels)), np.nan)
+    for place, (row, speed) in enumerate(zip(qpos, qvel, strict=True)):
+        data.qpos[:] = row
+        _collide(near, data)
+        rates: dict[int, list[float]] = {}
+        for contact in data.contact:
+            for geom, other in (contact.geom, contact.geom[::-1]):
+                body = int(model.body_weldid[model.geom_bodyid[geom]]) if geom >= 0 else 0
+                if body not in dofs or not still[other] or abs(contact.dist) > _NEAR:
+                    continue
+                mujoco.mj_jac(near, data, arm, None, contact.pos, body)
+                own = arm[:, dofs[body]]
+                rest = arm @ speed - own * speed[dofs[body]]
+                rates.setdefault(body, []).append(-float(own @ rest) / max(float(own @ own), 1e-12))
+        for k, body in enumerate(dofs):
+            if body in rates:
+                found[place, k] = np.mean(rates[body])
+    return found
+
+
 def _with_margin(model: mujoco.MjModel) -> mujoco.MjModel:
     """The model, with contacts of all that is near enough to touch."""
     near = copy.copy(model)

@@ -16,5 +16,6 @@ from sysid_ros.diagnosis.simulated.contacts import (
     swinging_steps,
     without_geoms,
 )
+from sysid_ros.diagnosis.simulated.rolling_joints import rolling_explanations
 from sysid_ros.diagnosis.simulated.simulated_mistakes import simulated_explanations
 from sysid_ros.diagnosis.simulated.window_mistakes import WindowTest

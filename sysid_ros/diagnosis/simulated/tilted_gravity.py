@@ -35,6 +35,7 @@ def turned_gravity(
     windows: WindowScores,
     gravity: Parameter,
     usual: Sequence[str],
+    masses: Sequence[str],
     model: mujoco.MjModel,
     linearized: Linearized,
 ) -> Turned | None:
@@ -43,12 +44,14 @@ def turned_gravity(
     What gravity does to servos is linear in it. Its size, which nothing here asks for, says
     whether it is gravity that is wrong. Where more or less of the model's explains as much, as
     of slides, of which each feels a part of it only, it is masses that are; unless none explains
-    it.
+    it. So it is where one mass alone explains as much, which is one number where a mount is three:
+    beside the wrong mass of one arm of a delta's three, gravity leans.
 
     Args:
       windows: Linearized with the model's gravity.
       gravity: The parameter.
       usual: Names of what a fit finds.
+      masses: Names of masses that it does not.
       model: The robot.
       linearized: Linearizes them with another one, ``patient`` or not, ``begun`` from others.
     """
@@ -59,6 +62,8 @@ def turned_gravity(
         left *= windows.squares / before
         other = float(np.linalg.norm(there + step))
         if left > _WORTH or not other:
+            return None
+        if windows is first and _left_by_one(windows, masses, usual) <= left:
             return None
         more, alone = windows.along(names, own, usual)
         if found is None and alone <= min(_WORTH, _TIMES * left):
@@ -83,6 +88,14 @@ def turned_gravity(
             return None
         windows = nearer
     return found
+
+
+def _left_by_one(windows: WindowScores, masses: Sequence[str], usual: Sequence[str]) -> float:
+    """The share that the mass leaves which explains most; all where there is none."""
+    if not masses:
+        return 1.0
+    scores = windows.scores(masses, usual)
+    return 1.0 - float(scores.gained(lowest=-1.0)[1].max()) / max(scores.left, 1e-300)
 
 
 def _none_of_it(

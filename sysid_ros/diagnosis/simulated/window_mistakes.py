@@ -232,8 +232,8 @@ class WindowTest:
         """Gravity from elsewhere, or none, that explains most of what is left."""
         if self._windows is None or self.gravity is None:
             return None
-        model, usual = self.sequences.gt_model, _names(self.usual)
-        return turned_gravity(self._windows, self.gravity, usual, model, self._linearized)
+        model, columns = self.sequences.gt_model, (_names(self.usual), _names(self.masses))
+        return turned_gravity(self._windows, self.gravity, *columns, model, self._linearized)
 
     def late_inputs(self) -> list[Explanation]:
         """Delays of inputs that no equation of joints shows."""

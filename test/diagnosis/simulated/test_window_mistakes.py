@@ -16,6 +16,7 @@ import yaml
 from arm_recording import arm_model, simulate, write_experiment
 from robot_matrix import own_robots
 from robot_to_try import ENCODER, PLAN, hidden
+from unseen_kinds import delta
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import Finding, FindingKind, check_experiment, masses_off
@@ -234,6 +235,20 @@ parameters: [{joint: "*", damping: , frictionloss: , armature: }, {signal: "u*",
     assert finding.kind is FindingKind.GRAVITY
     assert finding.body == "turret"
     assert finding.evidence["mass"] == pytest.approx(1.2, rel=0.02)
+
+
+def test_a_lighter_arm_of_three_is_a_mass_and_no_mount(tmp_path: Path) -> None:
+    """Gravity that leans explained as much as may be left, and was told in its place."""
+    model, motors = delta(), tuple(f"motor_{k}" for k in range(3))
+    lighter = float(model.compile().body("upper_0").mass[0]) / OFF
+    plan = replace(
+        PLAN, duration=6.0, motion=Motion(reach=0.35), sensors=(replace(ENCODER, joints=motors),),
+        truth=(TrueParameter("body", "upper_0", "mass", lighter),),
+    )  # fmt: skip
+    experiment = with_overrides(experiment_of(model, plan, tmp_path), ["windows.length=1.0"])
+    (finding,) = check_experiment(experiment, None)
+    assert (finding.kind, finding.body) == (FindingKind.GRAVITY, "upper_0")
+    assert finding.evidence["mass"] == pytest.approx(1.0 / OFF, rel=0.02)
 
 
 def test_gravity_that_the_model_lacks_is_no_mass(tmp_path: Path) -> None:
