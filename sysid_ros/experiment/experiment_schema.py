@@ -62,7 +62,8 @@ class SignalConfig:
             "`linear_acceleration.x`, `data[1]`; or a vector, orientation, pose or twist as a "
             "whole; or the heading of an orientation, for a hinge about the vertical: "
             "`pose.orientation.yaw`; or all points of a trajectory: `points[*].positions[elbow]`; "
-            "or a sum of numbers: `30.3 * linear.x - 4.8 * angular.z`"
+            "or a sum of numbers or their squares: `30.3 * linear.x - 4.8 * angular.z`, "
+            "`8.5e-06 * velocity[0]^2` (a rotor's thrust)"
         )
     )
     scale: float = key(1.0, "the value used is scale * field + offset", nonzero=True, **_NOT_HUGE)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from itertools import takewhile
 from typing import Any
 
 import mujoco
@@ -66,6 +68,24 @@ def model_value(spec: mujoco.MjSpec, element: str, name: str, attribute: str) ->
 def rounded(value: float) -> float:
     """A value as proposals write it."""
     return float(f"{value:.3g}")
+
+
+def pattern(names: Sequence[str], others: Collection[str]) -> str:
+    """A pattern of some signals' names that no other has; empty where they have too little alike.
+
+    A controller's state tells positions beside commands, so that its topic names both.
+    """
+    begin = _alike(names)
+    end = _alike([name[len(begin) :][::-1] for name in names])[::-1]
+    pattern = f"{begin}*{end}"
+    special = set("?[").intersection(pattern) or pattern.count("*") > 1
+    return "" if special or any(fnmatchcase(one, pattern) for one in others) else pattern
+
+
+def _alike(names: Sequence[str]) -> str:
+    """The letters that all names begin with."""
+    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    return "".join(letters[0] for letters in same)
 
 
 def together(

@@ -14,6 +14,10 @@ of all for a delay that the robot shares, and the delay all other armatures wron
 
 A slow motion shows a delay as damping: a servo lags by its damping over its gain. Taken for
 certain, a delay would make each damping wrong by that gain times what is missing.
+
+A prior is as wide as what it says is uncertain. A model that gives a value means about that. Where
+it gives none a usual size is a guess, by which nothing may be scaled: rotors count with the square
+of their gears' ratios, so that armatures range over decades. All that bounds allow is likely then.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.candidate import Candidate, rounded
 
 _HANG_ON_IT = {
     ("joint", "frictionloss"): ("damping", "armature"),
@@ -29,6 +33,7 @@ _HANG_ON_IT = {
     ("signal", "delay"): ("damping",),
 }
 _SPREAD = 1.0  # standard deviation over the typical size: as likely nothing as twice the model's
+_GUESSED_SPREAD = 0.5  # over a joint's upper bound: within two is all that is within the bounds
 _DOUBT = (
     "recordings alone do not tell the {what} of {name}, which bears on {others}; "
     "the prior says what is likely"
@@ -64,7 +69,9 @@ def chosen(
 
 
 def _with_prior(one: Candidate, hanging: Sequence[str]) -> Candidate:
-    spread = float(f"{_SPREAD * max(one.typical, one.initial or 0.0):.3g}")
+    spread = _SPREAD * max(one.typical, one.initial or 0.0)
+    if one.element == "joint" and one.initial is not None:  # the model has none
+        spread = max(spread, _GUESSED_SPREAD * one.high)
     words = [_WORDS.get(attribute, attribute) for attribute in (one.attribute, *hanging)]
     doubt = _DOUBT.format(what=words[0], name=one.name, others=" and ".join(words[1:]))
-    return replace(one, std=spread, doubt=doubt)
+    return replace(one, std=rounded(spread), doubt=doubt)

@@ -38,9 +38,10 @@ from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
+from sysid_ros.proposal.mapped_inputs import Inputs
 from sysid_ros.proposal.masses import makes_up_for, masses_beside_gains, masses_that_gravity_names
 from sysid_ros.proposal.proposed_interpolation import with_interpolations
-from sysid_ros.proposal.proposed_parameters import Inputs, candidates
+from sysid_ros.proposal.proposed_parameters import candidates
 from sysid_ros.proposal.recordings import (
     Loaded,
     divide,
@@ -333,7 +334,7 @@ def _with_parameters(
     resting = resting_joints(spec.copy().compile(), mapping.lines)
     loaded = None if resting else loaded
     draft = without_comparing(draft, resting)
-    inputs, floating = _inputs(mapping, unzeroed(spec, mapping)), mapping.posed
+    inputs, floating = Inputs.of(mapping, unzeroed(spec, mapping)), mapping.posed
     moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
     usual = candidates(spec, moving, inputs, servo_sensors(spec, mapping), free=floating)
     doubted = [one for one in usual if makes_up_for(one, kinds)]
@@ -373,22 +374,3 @@ def _with_parameters(
     except SysidError:  # the nominal model cannot follow the recordings
         kept, dropped = chosen(offered, [not one.on_demand for one in offered])
     return replace(draft, parameters=kept, undetermined=(*dropped, *doubted))
-
-
-def _inputs(mapping: Mapping, unzeroed: dict[str, str]) -> Inputs:
-    """Return what drives the model, and the topics that nothing else is mapped from.
-
-    Without servos that are told where their joints stand: of these nothing shows.
-    """
-    driven = [line for line in mapping.lines if line.input]
-    lines = [line for line in driven if line.channel.command or line.channel.moves]
-    others = {line.channel.topic for line in mapping.signals if line not in lines}
-    topics = {line.input: line.channel.topic for line in lines}
-    return Inputs(
-        {line.input: line.channel.command for line in lines},
-        topics,
-        frozenset(topics.values()) - others,
-        {line.input: line.name for line in lines if line.kind in SERVOS},
-        unzeroed,
-        {line.channel.topic: line.channel.interval for line in lines if line.channel.held},
-    )

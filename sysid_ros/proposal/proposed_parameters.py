@@ -6,14 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
-from itertools import takewhile
+from dataclasses import replace
 
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.attributes import AXIS_BIASES, lookup
+from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import (
     JointScale,
     is_servo,
@@ -25,49 +23,24 @@ from sysid_ros.engine.elements import (
 from sysid_ros.engine.estimation import sliding_inertia
 from sysid_ros.errors import listed
 from sysid_ros.proposal.belts import borne_by_belts, of_belts
-from sysid_ros.proposal.candidate import Candidate, model_value, rounded
+from sysid_ros.proposal.candidate import Candidate, model_value, pattern, rounded
+from sysid_ros.proposal.mapped_inputs import Inputs
 from sysid_ros.proposal.masses import compensations, loads, masses, payload
+from sysid_ros.proposal.signal_parameters import biases, delays, gains, offsets, thrust_factors
 from sysid_ros.proposal.signals import driven_joints, tied_joints
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
 _GUESSED = ("kp", "kv")  # of a servo of positions, of velocities
 _SERVO_ATTRIBUTES = ("kp", "time_constant")  # kv of a servo of positions acts as damping does
 _START = 0.2  # of the typical size, where a search starts that the model starts at zero
-_LONGEST_DELAYS = 0.1, 0.3  # s; between these two intervals of the commands
-_USUAL_DELAY = 0.01  # s
-_EARLIEST = 0.01  # s, by which commands may seem to act before their stamps; slower ones tell more
-_LARGEST_BIAS = 0.2  # rad or m
-_USUAL_BIAS = 0.01  # rad or m
 _USUAL_REST = 0.1  # rad or m, by which a spring may rest elsewhere than in the model
 _USUAL_OFFSET = 0.1  # of what friction may be at most: a constant torque
-_GAIN = (0.5, 2.0)
-_OFFSETS = {  # usual and largest of an axis; of a wrist's sensor the weight of a tool that it bore
-    "gyro": (0.02, 0.5),
-    "accelerometer": (0.2, 5.0),
-    "force": (10.0, 200.0),
-    "torque": (1.0, 20.0),
-}
 _SERVO_DAMPING = 0.1  # s, typical damping over a guessed gain
 _MOST_DAMPING = 3.0  # s, of the same: a slow servo of ten times the guess
 # Bounds of a gain over its guess, which is by the largest force that a drawing gives: that of a
 # wrist, or one written for all joints alike, is far more than its servo uses.
 _GUESSED_GAIN = (1e-3, 100.0)
 _FEW = 3  # servos, each with a gain of its own
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """The mapped inputs of a model."""
-
-    held: Mapping[str, bool]  # by name whether it is a command, which is held, rather than measured
-    topics: Mapping[str, str]  # by name the topic that it comes from
-    alone: frozenset[str]  # topics from which nothing else is mapped
-    # servos that the model lacked, of which nothing is known, and their joints
-    guessed: Mapping[str, str] = field(default_factory=dict)
-    # labels of sensors whose axes have offsets, with the kind of each
-    unzeroed: Mapping[str, str] = field(default_factory=dict)
-    # s, by topic, from one of its commands to the next; none of whole trajectories
-    intervals: Mapping[str, float] = field(default_factory=dict)
 
 
 def candidates(
@@ -95,8 +68,9 @@ def candidates(
         *_guessed_gains(spec, inputs.guessed),
         *_of_joints(spec, model, own, inputs.guessed),
         *of_belts(spec, model, joints),
-        *_delays(inputs, set(sensors.values())),
-        *_offsets(inputs.unzeroed),
+        *thrust_factors(inputs, set(sensors.values())),
+        *delays(inputs, set(sensors.values())),
+        *offsets(inputs.unzeroed),
         *_of_springs(spec, own),
         *_of_other_actuators(spec, model, inputs, servos),
     ]
@@ -106,12 +80,15 @@ def candidates(
         known = [name for name in servos if name not in inputs.guessed]
         found += _settings_of_servos(spec, n_actuators(model), known, _SERVO_ATTRIBUTES)
         if not inputs.guessed:  # which explain gravity in any posture
-            found += [*_biases(spec, servos, sensors), *payload(model, joints)]
+            found += [*biases(spec, servos, sensors), *payload(model, joints)]
             found += loads(model) if free else ()
     else:
         found += masses(model, joints, free)
         forces = [name for name in inputs.held if not _is(is_velocity_servo, model, name)]
-        found += [*_torque_offsets(spec, model, own, forces), *_gains(forces[1:])]
+        found += [
+            *_torque_offsets(spec, model, own, forces),
+            *gains([name for name in forces[1:] if name not in inputs.squares]),
+        ]
     return [_with_tied(candidate, tied) for candidate in found if candidate is not None]
 
 
@@ -227,7 +204,7 @@ def _with_those_alike(spec: mujoco.MjSpec, found: Sequence[Candidate]) -> Iterat
     every = {actuator.name for actuator in spec.actuators}
     for one in found:
         names = [other.name for other in found if (other.low, other.high) == (one.low, one.high)]
-        whole = "*" if every == {*names} else _pattern(names, every.difference(names))
+        whole = "*" if every == {*names} else pattern(names, every.difference(names))
         shared = one.attribute == "time_constant" and len(names) > 1
         yield replace(one, alike=whole if shared else "")
 
@@ -287,82 +264,6 @@ def _guessed_gains(spec: mujoco.MjSpec, guessed: Iterable[str]) -> Iterator[Cand
         )
 
 
-def _delays(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
-    """One delay for each controller, which sends all its commands at once."""
-    held = [name for name, is_held in inputs.held.items() if is_held]
-    for topic in dict.fromkeys(inputs.topics[name] for name in held):
-        names = [name for name in held if inputs.topics[name] == topic]
-        whole = topic if topic in inputs.alone and not set(topic) & set("*?[") else ""
-        whole = whole or _pattern(names, {*inputs.held, *sensors}.difference(names))
-        together = len(names) > 1 and bool(whole)
-        # Held, commands act half an interval later than as samples, which they may be.
-        interval = inputs.intervals.get(topic, 0.0)
-        for name in [whole] if together else names:
-            yield Candidate(
-                element="signal",
-                name=name,
-                attribute="delay",
-                low=0.0 - rounded(min(0.5 * interval, _EARLIEST)),  # no "-0.0" of trajectories
-                high=rounded(float(np.clip(2.0 * interval, *_LONGEST_DELAYS))),
-                typical=_USUAL_DELAY,
-                initial=_USUAL_DELAY,
-                shared=together,
-            )
-
-
-def _pattern(names: Sequence[str], others: Collection[str]) -> str:
-    """A pattern of some signals' names that no other has; empty where they have too little alike.
-
-    A controller's state tells positions beside commands, so that its topic names both.
-    """
-    begin = _alike(names)
-    end = _alike([name[len(begin) :][::-1] for name in names])[::-1]
-    pattern = f"{begin}*{end}"
-    special = set("?[").intersection(pattern) or pattern.count("*") > 1
-    return "" if special or any(fnmatchcase(one, pattern) for one in others) else pattern
-
-
-def _alike(names: Sequence[str]) -> str:
-    """The letters that all names begin with."""
-    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
-    return "".join(letters[0] for letters in same)
-
-
-def _offsets(unzeroed: Mapping[str, str]) -> Iterator[Candidate]:
-    """Offsets of sensors along each axis: every IMU has some, and nobody zeroed a wrist's."""
-    for label, kind in unzeroed.items():
-        usual, largest = _OFFSETS[kind]
-        for attribute in AXIS_BIASES:
-            yield Candidate(
-                element="signal",
-                name=label,
-                attribute=attribute,
-                low=-largest,
-                high=largest,
-                typical=usual,
-                std=usual,  # else it takes up what a wrong model makes of gravity
-            )
-
-
-def _biases(
-    spec: mujoco.MjSpec, servos: Sequence[str], sensors: Mapping[str, str]
-) -> Iterator[Candidate]:
-    """Zeros of sensors against those of the servos, where they and gravity disagree."""
-    for name in servos:
-        if name in sensors:
-            yield Candidate(
-                element="signal",
-                name=sensors[name],
-                attribute="bias",
-                low=-_LARGEST_BIAS,
-                high=_LARGEST_BIAS,
-                typical=_USUAL_BIAS,
-                on_demand=True,
-                doubt="the zero of the sensor against that of the servo",
-                displaces=str(spec.actuator(name).target),
-            )
-
-
 def _torque_offsets(
     spec: mujoco.MjSpec, model: mujoco.MjModel, joints: Collection[str], forces: Iterable[str]
 ) -> Iterator[Candidate]:
@@ -383,18 +284,3 @@ def _torque_offsets(
                 on_demand=True,
                 doubt=f"the torque on {joint} may have an offset, as of a current or a gear",
             )
-
-
-def _gains(names: Sequence[str]) -> Iterator[Candidate]:
-    """Scales of the torques; that of one input stands for all masses."""
-    for name in names:
-        yield Candidate(
-            element="signal",
-            name=name,
-            attribute="gain",
-            low=_GAIN[0],
-            high=_GAIN[1],
-            typical=0.1,
-            on_demand=True,
-            doubt="the torque's scale",
-        )

@@ -15,7 +15,7 @@ from dataclasses import replace
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis import recorded, servo_resistances
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.proposed_parameters import Inputs
+from sysid_ros.proposal.mapped_inputs import Inputs
 
 _LEAST = 0.01  # of a usual size: at a bound a search has no slope
 _MOST = 0.5  # of an upper bound, likewise

@@ -13,7 +13,8 @@ import pytest
 
 from sysid_ros.engine.elements.joint_scales import joint_scales
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.proposed_parameters import Inputs, candidates
+from sysid_ros.proposal.mapped_inputs import Inputs
+from sysid_ros.proposal.proposed_parameters import candidates
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
 
@@ -301,6 +302,30 @@ def test_of_bodies_that_are_fixed_to_each_other_the_heaviest_has_a_mass_to_find(
     given = Inputs({"thrust": True}, {"thrust": "/c"}, frozenset(["/c"]))
     found = candidates(mujoco.MjSpec.from_string(xml), [], given, {}, free=True)
     assert [one.name for one in found if one.attribute == "mass"] == ["hull"]
+
+
+def test_thrusts_by_squares_of_speeds_have_one_factor_before_the_mass() -> None:
+    """Both say the same, so that what comes first is free: the model's mass is the better known."""
+    names = ("thrust_1", "thrust_2")
+    xml = (
+        '<mujoco><worldbody><body name="hull"><freejoint/><geom size=".1" mass="1.5"/>'
+        '<site name="s"/></body></worldbody><actuator>'
+        + "".join(f'<motor name="{name}" site="s" gear="0 0 1 0 0 0"/>' for name in names)
+        + "</actuator></mujoco>"
+    )
+    topics, alone = dict.fromkeys(names, "/speeds"), frozenset(["/speeds"])
+
+    def offered(squares: frozenset[str]) -> list[tuple[str, str, bool]]:
+        given = Inputs(dict.fromkeys(names, True), topics, alone, squares=squares)
+        found = candidates(mujoco.MjSpec.from_string(xml), [], given, {}, free=True)
+        return [
+            (one.name, one.attribute, one.on_demand)
+            for one in found
+            if one.attribute in ("gain", "mass")
+        ]
+
+    assert offered(frozenset(names)) == [("/speeds", "gain", False), ("hull", "mass", False)]
+    assert offered(frozenset()) == [("hull", "mass", False), ("thrust_2", "gain", True)]
 
 
 @pytest.mark.parametrize("posed", [True, False])

@@ -18,7 +18,7 @@ from sysid_ros.engine.elements import add_servo, usual_servo_gain
 from sysid_ros.experiment import load_experiment
 from sysid_ros.proposal import propose
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.proposed_parameters import Inputs
+from sysid_ros.proposal.mapped_inputs import Inputs
 from sysid_ros.rehearsal import Controller, Motion, RecordingPlan, TrueParameter, generate
 
 SWING = """<mujoco><worldbody><body>

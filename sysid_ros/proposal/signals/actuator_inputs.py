@@ -22,10 +22,9 @@ from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import Match, match_names, similarity
-from sysid_ros.proposal.signals.open_drives import Evidence, OpenDrives
+from sysid_ros.proposal.signals.open_drives import Evidence, OpenDrives, possibly_asked
 from sysid_ros.proposal.signals.ordered_inputs import by_order
 from sysid_ros.proposal.signals.orders import Order
-from sysid_ros.proposal.signals.other_states import possibly_asked
 from sysid_ros.proposal.signals.recorded_commands import (
     asked_beside,
     called_as_others,
@@ -39,10 +38,12 @@ from sysid_ros.proposal.signals.recorded_commands import (
     of_robot,
     spaces_of,
 )
+from sysid_ros.proposal.signals.rotor_speeds import as_thrusts
 from sysid_ros.recording.messages import message_type
 
 _NO_NUMBERS = ("/Bool", "/String")
 _OF_ROTOR = "is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
+_SPEED = "velocity"
 
 
 @dataclass(frozen=True)
@@ -107,11 +108,13 @@ def command_lines(
     _so_called(open_, commands, told)
     _in_arrays(open_, commands, told)
     of_base(open_, commands.of_base, told)
+    _speeds_of_rotors(open_, commands.arrays, told)
     _of_another_kind(open_, list(commands.arrays.values()))
     _unchanging(open_, commands.unchanging)
     open_.take((), possibly_asked(model, open_.drives, channels, positions))
     lines = [doubted_beside(commands.of_base, drives, one) for one in open_.lines]
     lines = [as_angle(commands.of_base, drives, one) for one in lines]
+    lines = as_thrusts(model, drives, lines)
     return Assigned(tuple(lines), tuple(open_.possible))
 
 
@@ -154,6 +157,15 @@ def _in_arrays(open_: OpenDrives, commands: _Commands, told: Evidence) -> None:
         }
         alike = of_quantity(left, group[0].quantity if of_one_quantity(group) else "")
         by_order(open_, group, list(alike.values()), told, last=last)
+
+
+def _speeds_of_rotors(
+    open_: OpenDrives, arrays: Mapping[str, list[Channel]], told: Evidence
+) -> None:
+    """Arrays of how fast rotors turn, of which their thrusts are."""
+    rotors = [one for one in open_.drives if one.thrusts]
+    speeds = of_quantity(arrays, _SPEED)
+    by_order(open_, rotors, [open_.unused(one) for one in speeds.values()], told, last=True)
 
 
 def _unchanging(open_: OpenDrives, topics: Sequence[list[Channel]]) -> None:

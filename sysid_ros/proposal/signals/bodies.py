@@ -115,7 +115,7 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
         if name:
             lines += _one("sensor", name, [name, site], _SENSORS.get(kind, {}), told)
     lines += _framed(model, channels, {line.channel.topic for line in lines})
-    lines += _on_balls(model, channels, lines)
+    lines += _turned(model, channels, lines)
     sensed = {line.channel.topic for line in lines}
     return [*_wrenches(model, [one for one in channels if one.topic not in sensed]), *lines]
 
@@ -143,23 +143,39 @@ def _framed(
                 yield replace(line, doubt=line.doubt or doubt)
 
 
-def _on_balls(
+def _turned(
     model: mujoco.MjModel, channels: Sequence[Channel], lines: Sequence[Line]
 ) -> list[Line]:
-    """Orientations that IMUs tell of what ball joints move, as nothing else tells their angles."""
+    """Orientations that IMUs tell of what ball joints move or floats, if nothing else does."""
     told = {one.topic: one for one in _recorded(_IMUS, channels)}
     found = {}
     for line in lines:
         sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, line.name)
         site = _site(model, sensor) if line.kind == "sensor" and sensor >= 0 else ""
-        if site and line.channel.topic in told and balls_above(model, site):
+        floats = bool(site) and _is_untold_base(model, site, lines)
+        if site and line.channel.topic in told and (floats or balls_above(model, site)):
             topic = line.channel.topic
             doubt = f"is the orientation of {topic} that of {site} in the model's world?"
+            doubt += " Its filter's heading counts as the model's" if floats else ""
             names = [name for name in _turns_of(model, site) if name]
             placed = () if names else ("framequat", site)
             name = next(iter(names), f"{site}_orientation")
             found[topic] = Line("sensor", name, told[topic], doubt, placed=placed)
     return list(found.values())
+
+
+def _is_untold_base(model: mujoco.MjModel, site: str, lines: Sequence[Line]) -> bool:
+    """Return whether a site is on a free body of whose pose lines tell nothing."""
+    body = int(model.body_weldid[int(model.site(site).bodyid[0])])
+    joint = int(model.body_jntadr[body])
+    if joint < 0 or int(model.jnt_type[joint]) != FREE:
+        return False
+    fixed = np.flatnonzero(model.body_weldid[model.site_bodyid] == body).tolist()
+    sites = {str(model.site(k).name) for k in fixed} - {""}
+    known = {str(model.joint(joint).name), str(model.body(body).name), *sites}
+    known = known.union(*(_turns_of(model, one) for one in sites))
+    kinds = ("qpos", "sensor")  # velocities tell of no pose
+    return not any(one.kind in kinds and known & {one.name, *one.placed} for one in lines)
 
 
 def _turns_of(model: mujoco.MjModel, site: str) -> list[str]:

@@ -98,7 +98,11 @@ def _channel(channels: Sequence[Channel], topic: str, field: str) -> Channel:
     """The number that a field names, or the first one of a group of numbers."""
     own = [one for one in channels if one.topic == topic]
     terms = parse_fields(field)
-    found = [one for term in terms if (one := _first(own, term.path)) is not None]
+    found = [
+        replace(one, values=tuple(part**term.power for part in one.values))
+        for term in terms
+        if (one := _first(own, term.path)) is not None
+    ]
     if len(found) == len(terms):
         return replace(summed(found, [term.weight for term in terms]), field=field)
     topics = sorted({one.topic for one in channels})

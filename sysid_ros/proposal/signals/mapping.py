@@ -294,7 +294,7 @@ def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str
     """Sentences about free joints of which no pose was recorded."""
     posed = {line.name for line in bodies if line.kind == "qpos"}
     sensed = {line.name for line in bodies if line.kind == "sensor" and not line.placed}
-    placed = {line.placed[1] for line in bodies if line.placed}
+    placed = {line.placed[1] for line in bodies if line.placed and "framequat" not in line.placed}
     sites = [site for site in map(model.site, range(model.nsite)) if site.name in placed]
     placed |= {str(model.body(int(site.bodyid[0])).name) for site in sites}
     found = []

@@ -21,7 +21,10 @@ from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.correlations import correlations, decisive, weighted_sum
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
+from sysid_ros.proposal.signals.names import match_names
 from sysid_ros.proposal.signals.orders import Order
+
+_MAY_FOLLOW = 0.9  # correlation of a joint with what it may be asked for
 
 
 @dataclass(frozen=True)
@@ -107,4 +110,45 @@ def standing_servos(
                 "there, and is it measured at all?"
             )
             found.append(Line("actuator", name, standing[joint], doubt))
+    return found
+
+
+def possibly_asked(
+    model: mujoco.MjModel,
+    drives: Sequence[Drive],
+    channels: Sequence[Channel],
+    positions: Mapping[int, Channel],
+) -> list[Line]:
+    """Lines of servos without an input, of states that name their joints and are not the measured.
+
+    States of controllers carry what they ask for in fields that do not say so. A second encoder
+    looks alike, so that nothing is decided.
+
+    Args:
+      model: The compiled model.
+      drives: Actuators without an input.
+      channels: Everything that was recorded.
+      positions: Measured positions by joint.
+    """
+    measured = {one.topic for one in positions.values()}
+    asking = [drive for drive in drives if drive.quantity == "position"]
+    others = [
+        one for one in channels
+        if one.name and one.moves and one.quantity == "position"
+        and not one.command and one.topic not in measured
+    ]  # fmt: skip
+    names = [drive.names[-1] for drive in asking]
+    matches = match_names(names, [one.name for one in others])
+    found = []
+    for drive, name in zip(asking, names, strict=True):
+        if name not in matches or not matches[name].sure:
+            continue
+        one = others[matches[name].index]
+        follows = float(correlations(model, positions, [drive.actuator], [one])[0, 0])
+        if follows > _MAY_FOLLOW:
+            grounds = (
+                f"{drive.name} has no input, and {name} follows this with a correlation of "
+                f"{follows:.2f}, unless it is measured twice"
+            )
+            found.append(Line("actuator", drive.name, one, grounds=grounds))
     return found

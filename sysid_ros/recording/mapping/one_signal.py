@@ -113,7 +113,7 @@ def map_signal(
     # from the recording's own beginning on
     raw, turns, turn = _without_turns(signal, raw) if single else (raw, 0, TURN)
     if numbers.weights:
-        raw, numbers = raw @ np.array([numbers.weights]).T, Components(numbers.paths[:1])
+        raw, numbers = numbers.summed(raw), Components(numbers.paths[:1])
     used, span = part.used, part.span
     kept = Range(used.start - _STILL_FELT, used.end) if control else used
     times, raw = _cut(times, raw, kept, held=held, joined=played_back)

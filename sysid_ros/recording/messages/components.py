@@ -42,6 +42,11 @@ class Components:
     quaternions: tuple[int, ...] = ()  # where among them the w of each quaternion stands
     heading: bool = False  # whether they are a quaternion of which the heading alone counts
     weights: tuple[float, ...] = ()  # of each in a sum, which alone counts; empty: no sum
+    powers: tuple[int, ...] = ()  # of each in that sum, 1 or 2
+
+    def summed(self, values: FloatArray) -> FloatArray:
+        """The sum that counts, (n, 1), of the numbers as they were recorded, (n, k)."""
+        return np.asarray(values ** np.array(self.powers) @ np.array([self.weights]).T)
 
     def with_z_up(self, where: str) -> FloatArray:
         """The sign of each number, (k,), in axes turned by half a turn about x.

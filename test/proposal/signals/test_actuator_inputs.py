@@ -486,11 +486,33 @@ def test_a_rotor_is_told_how_fast_it_turns_but_a_joints_motor_is_not() -> None:
         "t2": "/t2/cmd_rpm",
     }
     assert all("is the velocity of" in line.doubt for line in lines.values())
+    assert all(line.channel.field.endswith(" * data^2") for line in lines.values())
     wheel = DRONE.replace('site="front" gear="0 0 1 0 0 0"', 'joint="j"').replace(
         "<freejoint/>", '<joint name="j"/>'
     )
     found = map_channels(mujoco.MjModel.from_xml_string(wheel), speeds)
     assert "t1" not in {line.name for line in found.lines if line.kind == "actuator"}
+
+
+def test_an_array_of_rotors_speeds_drives_thrusts_by_their_squares() -> None:
+    model = mujoco.MjModel.from_xml_string(DRONE)
+    speeds = [
+        Channel(
+            "/motor_speed", "actuator_msgs/msg/Actuators", f"velocity[{i}]", "", "velocity", i,
+            True, (TIMES,), (600.0 + values,),
+        )
+        for i, values in enumerate(motions(2).T)
+    ]  # fmt: skip
+    lines = [line for line in map_channels(model, speeds).lines if line.kind == "actuator"]
+    terms = [parse_fields(line.channel.field) for line in lines]
+    assert [(str(one.path), one.power) for (one,) in terms] == [
+        ("velocity[0]", 2),
+        ("velocity[1]", 2),
+    ]
+    assert [line.name for line in lines] == ["t1", "t2"]
+    assert "bear the weight of drone" in lines[0].doubt
+    servoed = servos(2)  # whose joints no speed is the position of
+    assert not [one for one in map_channels(servoed, speeds).lines if "^2" in one.channel.field]
 
 
 def test_targets_are_where_a_message_of_their_type_has_angles() -> None:

@@ -329,15 +329,29 @@ def test_poses_of_a_trackers_own_type_are_of_the_bodies_that_it_names() -> None:
 
 @pytest.mark.parametrize("joint", ["ball", "free", "hinge"])
 @pytest.mark.parametrize("own", ["", '<framequat name="turn" objtype="site" objname="imu"/>'])
-def test_an_imu_tells_how_a_ball_joint_is_turned(joint: str, own: str) -> None:
-    """What floats has a pose for that, or drifts; hinges have encoders."""
+def test_an_imu_tells_how_what_floats_or_a_ball_joint_is_turned(joint: str, own: str) -> None:
+    """Hinges have encoders."""
     text = MODEL.replace("<freejoint/>", f'<joint name="b" type="{joint}"/>')
     model = mujoco.MjModel.from_xml_string(text.replace("<sensor>", f"<sensor>{own}"))
     parts = ("angular_velocity.x", "linear_acceleration.x", "orientation.x")
     mapping = map_channels(model, [channel("/imu", "sensor_msgs/msg/Imu", one) for one in parts])
     lines = [one for one in mapping.bodies if one.channel.field == "orientation"]
     name, placed = ("turn", ()) if own else ("imu_orientation", ("framequat", "imu"))
-    told = [(name, placed)] if joint == "ball" else []
+    told = [] if joint == "hinge" else [(name, placed)]
     assert [(one.name, one.placed) for one in lines] == told
+    assert ["heading" in one.doubt for one in lines] == [joint == "free"] * len(told)
     assert mapping.carried == (() if joint == "free" else ("b",))
     assert not mapping.posed
+
+
+@pytest.mark.parametrize("topic", ["/base/pose", "/imu/pose"])
+def test_an_imus_orientation_is_none_where_a_pose_tells_of_the_base(topic: str) -> None:
+    """Its heading is not the pose's; the pose may be that of the site."""
+    kind, told = "geometry_msgs/msg/PoseStamped", ("position.x", "orientation.x")
+    poses = [channel(topic, kind, f"pose.{one}") for one in told]
+    parts = ("angular_velocity.x", "orientation.x")
+    imu = [channel("/imu/data", "sensor_msgs/msg/Imu", one) for one in parts]
+    lines = body_lines(mujoco.MjModel.from_xml_string(MODEL), [*poses, *imu])
+    assert topic in {one.channel.topic for one in lines}
+    fields = [one.channel.field for one in lines if one.channel.topic == "/imu/data"]
+    assert fields == ["angular_velocity"]

@@ -495,6 +495,21 @@ def test_a_weighted_sum_of_a_messages_numbers_is_one_signal(arm, write_bag) -> N
     assert "has only 2 elements" in refused(path, replace(COMMAND, field="data[0] + data[2]"))
 
 
+def test_a_rotors_thrust_goes_by_the_square_of_its_speed(arm, write_bag) -> None:
+    path = write_bag(arm)
+    thrust = replace(COMMAND, field="0.5 * data[0]^2 - data[1] ^ 2")
+    (plain, other), (squared,) = (
+        mapped(path, *signals, SHOULDER).controls
+        for signals in (
+            [replace(COMMAND, field="data[0]"), replace(COMMAND, name="other", field="data[1]")],
+            [thrust],
+        )
+    )
+    np.testing.assert_allclose(squared.values, 0.5 * plain.values**2 - other.values**2)
+    (alone,) = mapped(path, replace(COMMAND, field="data[0]^2"), SHOULDER).controls
+    np.testing.assert_allclose(alone.values, plain.values**2)
+
+
 def test_what_is_absent_is_named_with_what_is_there(arm, write_bag) -> None:
     path = write_bag(arm)
     message = refused(path, replace(SHOULDER, topic="/joint_state"), error=BagError)

@@ -18,10 +18,17 @@ PATHS = ["data[-1]", "linear.x", 'position["a-b"]', "position[arm+tool]", "q[mot
 WEIGHTS = st.floats(1e-6, 1e6).flatmap(lambda size: st.sampled_from([size, -size]))
 
 
-@given(st.lists(st.tuples(WEIGHTS, st.sampled_from(PATHS)), min_size=1, max_size=4))
-def test_what_is_written_is_read(terms: list[tuple[float, str]]) -> None:
-    text = " ".join(f"{'-' if w < 0.0 else '+'} {abs(w)!r} * {path}" for w, path in terms)
-    assert [(one.weight, str(one.path)) for one in parse_fields(text)] == terms
+@given(
+    st.lists(
+        st.tuples(WEIGHTS, st.sampled_from(PATHS), st.sampled_from([1, 2])), min_size=1, max_size=4
+    )
+)
+def test_what_is_written_is_read(terms: list[tuple[float, str, int]]) -> None:
+    text = " ".join(
+        f"{'-' if weight < 0.0 else '+'} {abs(weight)!r} * {path}{'^2' if power == 2 else ''}"
+        for weight, path, power in terms
+    )
+    assert [(one.weight, str(one.path), one.power) for one in parse_fields(text)] == terms
 
 
 @pytest.mark.parametrize("path", [*PATHS, "points[*].positions[elbow]", "pose.orientation"])
@@ -39,6 +46,8 @@ def test_a_field_by_itself_counts_once(path: str) -> None:
         ("2 * 3 * linear.x", "is not a field path"),
         ("linear.x * angular.z", "is not a field path"),
         ("0 * linear.x + angular.z", "a weight is 0"),
+        ("2 * linear.x^3", "is not a field path"),
+        ("points[*].positions[a]^2", "whole trajectories have no sum"),
         ("1e999 * linear.x", "beyond all numbers"),
         ("points[*].positions[a] + points[*].positions[b]", "whole trajectories have no sum"),
     ],

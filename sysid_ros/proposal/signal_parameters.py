@@ -1,0 +1,125 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Parameters of signals: delays, offsets of sensors, and factors of what drives the model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+import mujoco
+import numpy as np
+
+from sysid_ros.engine.attributes import AXIS_BIASES
+from sysid_ros.proposal.candidate import Candidate, pattern, rounded
+from sysid_ros.proposal.mapped_inputs import Inputs
+
+_LONGEST_DELAYS = 0.1, 0.3  # s; between these two intervals of the commands
+_USUAL_DELAY = 0.01  # s
+_EARLIEST = 0.01  # s, by which commands may seem to act before their stamps; slower ones tell more
+_LARGEST_BIAS = 0.2  # rad or m
+_USUAL_BIAS = 0.01  # rad or m
+_GAIN = (0.5, 2.0)
+_OFFSETS = {  # usual and largest of an axis; of a wrist's sensor the weight of a tool that it bore
+    "gyro": (0.02, 0.5),
+    "accelerometer": (0.2, 5.0),
+    "force": (10.0, 200.0),
+    "torque": (1.0, 20.0),
+}
+
+
+def delays(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
+    """One delay for each controller, which sends all its commands at once."""
+    held = [name for name, is_held in inputs.held.items() if is_held]
+    for topic in dict.fromkeys(inputs.topics[name] for name in held):
+        names, together = _of_topic(topic, held, inputs, sensors)
+        # Held, commands act half an interval later than as samples, which they may be.
+        interval = inputs.intervals.get(topic, 0.0)
+        for name in names:
+            yield Candidate(
+                element="signal",
+                name=name,
+                attribute="delay",
+                low=0.0 - rounded(min(0.5 * interval, _EARLIEST)),  # no "-0.0" of trajectories
+                high=rounded(float(np.clip(2.0 * interval, *_LONGEST_DELAYS))),
+                typical=_USUAL_DELAY,
+                initial=_USUAL_DELAY,
+                shared=together,
+            )
+
+
+def thrust_factors(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
+    """The factor of thrusts that go by speeds' squares, of all of a topic: nobody knows it."""
+    for topic in dict.fromkeys(inputs.topics[name] for name in sorted(inputs.squares)):
+        names, together = _of_topic(topic, sorted(inputs.squares), inputs, sensors)
+        for name in names:
+            yield Candidate(
+                element="signal",
+                name=name,
+                attribute="gain",
+                low=_GAIN[0],
+                high=_GAIN[1],
+                typical=0.1,
+                shared=together,
+                doubt=f"masses and the factor of the thrusts of {topic} are one; the model's count",
+            )
+
+
+def offsets(unzeroed: Mapping[str, str]) -> Iterator[Candidate]:
+    """Offsets of sensors along each axis: every IMU has some, and nobody zeroed a wrist's."""
+    for label, kind in unzeroed.items():
+        usual, largest = _OFFSETS[kind]
+        for attribute in AXIS_BIASES:
+            yield Candidate(
+                element="signal",
+                name=label,
+                attribute=attribute,
+                low=-largest,
+                high=largest,
+                typical=usual,
+                std=usual,  # else it takes up what a wrong model makes of gravity
+            )
+
+
+def biases(
+    spec: mujoco.MjSpec, servos: Sequence[str], sensors: Mapping[str, str]
+) -> Iterator[Candidate]:
+    """Zeros of sensors against those of the servos, where they and gravity disagree."""
+    for name in servos:
+        if name in sensors:
+            yield Candidate(
+                element="signal",
+                name=sensors[name],
+                attribute="bias",
+                low=-_LARGEST_BIAS,
+                high=_LARGEST_BIAS,
+                typical=_USUAL_BIAS,
+                on_demand=True,
+                doubt="the zero of the sensor against that of the servo",
+                displaces=str(spec.actuator(name).target),
+            )
+
+
+def gains(names: Sequence[str]) -> Iterator[Candidate]:
+    """Scales of the torques; that of one input stands for all masses."""
+    for name in names:
+        yield Candidate(
+            element="signal",
+            name=name,
+            attribute="gain",
+            low=_GAIN[0],
+            high=_GAIN[1],
+            typical=0.1,
+            on_demand=True,
+            doubt="the torque's scale",
+        )
+
+
+def _of_topic(
+    topic: str, inputs: Iterable[str], given: Inputs, sensors: Collection[str]
+) -> tuple[list[str], bool]:
+    """Names of those of some inputs that are a topic's, and whether they are one name for all."""
+    names = [name for name in inputs if given.topics[name] == topic]
+    whole = topic if topic in given.alone and not set(topic) & set("*?[") else ""
+    whole = whole or pattern(names, {*given.held, *sensors}.difference(names))
+    return ([whole], True) if len(names) > 1 and whole else (names, False)

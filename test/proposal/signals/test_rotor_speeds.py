@@ -1,0 +1,77 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rotors that are told speeds thrust by their squares, and together bear the model's weight."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.drives import drives_of
+from sysid_ros.proposal.signals.lines import Line
+from sysid_ros.proposal.signals.rotor_speeds import as_thrusts
+from sysid_ros.recording.messages import parse_fields
+
+TIMES = np.arange(0.0, 10.0, 0.01)
+
+
+def model(thrusts: str) -> mujoco.MjModel:
+    """A hull of 2 kg and a load of 0.5 kg on it, with sites that may be turned."""
+    return mujoco.MjModel.from_xml_string(
+        f"""<mujoco><worldbody><body name="hull"><freejoint/><geom size=".1" mass="2"/>
+        <site name="a"/><site name="b" euler="0 60 0"/>
+        <body><joint type="ball"/><geom size=".05" mass=".5"/></body></body></worldbody>
+        <actuator>{thrusts}</actuator></mujoco>"""
+    )
+
+
+def told(name: str, quantity: str, speed: float = 500.0) -> Line:
+    values = np.where(TIMES < 4.0, 0.0, speed)  # it stands at first
+    field = f"velocity[{name}]"
+    return Line(
+        "actuator", name, Channel("/speeds", "", field, "", quantity, 0, True, (TIMES,), (values,))
+    )
+
+
+def factor(line: Line) -> float:
+    (term,) = parse_fields(line.channel.field)
+    assert (str(term.path), term.power) == (f"velocity[{line.name}]", 2)
+    np.testing.assert_allclose(line.channel.values[0][-1], term.weight * 500.0**2)
+    return term.weight
+
+
+@pytest.mark.parametrize(
+    ("thrusts", "lift"),
+    [
+        ('<motor name="a" site="a" gear="0 0 1 0 0 .1"/>', 1.0),
+        ('<motor name="a" site="a" gear="0 0 -2 0 0 0"/>', None),  # it pushes down
+        ('<motor name="a" site="a" gear="1 0 0 0 0 0"/>', None),  # along, as a boat's
+        ('<general name="a" site="a" gainprm="20" gear="0 0 1 0 0 0"/>', 20.0),
+        (
+            '<motor name="a" site="a" gear="0 0 1 0 0 0"/>'
+            '<motor name="b" site="b" gear="0 0 1 0 0 0"/>',
+            1.5,
+        ),
+    ],
+)
+def test_thrusts_bear_the_weight_that_the_model_has(thrusts: str, lift: float | None) -> None:
+    robot = model(thrusts)
+    drives = drives_of(robot)
+    given = [told(one.name, "velocity") for one in drives]
+    found = as_thrusts(robot, drives, given)
+    if lift is None:
+        assert found == given
+        return
+    assert [factor(one) for one in found] == pytest.approx(
+        [2.5 * 9.81 / lift / 500.0**2] * len(found), rel=1e-3
+    )
+    assert ["weight of hull" in one.doubt for one in found] == [True, *[False] * (len(found) - 1)]
+
+
+def test_what_is_no_speed_stays() -> None:
+    robot = model('<motor name="a" site="a" gear="0 0 1 0 0 0"/>')
+    given = [told("a", "effort")]
+    assert as_thrusts(robot, drives_of(robot), given) == given
