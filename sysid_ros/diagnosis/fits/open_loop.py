@@ -145,9 +145,9 @@ class OpenLoop:
     ) -> Iterator[dict[str, FloatArray]]:
         """As :meth:`powers`, of one window after the other, simulated when it is asked for."""
         late = self._late(delays)
-        builder, cut = self._builder(late), self._windows(late, windows)
+        builder = self._builder(late)
         for place in windows:
-            yield self._left(builder, late, [cut[place]])
+            yield self._left(builder, late, [self._windows(late, [place])[place]])
 
     def _builder(self, params: ParameterDict) -> CandidateBuilder:
         """The builder of the model, which is compiled already."""
@@ -194,8 +194,9 @@ class OpenLoop:
 
         Joints that nothing measures are known until the last that counts begins, s.
         """
-        if number in self._cut and self._cut[number].until >= until:
-            return self._cut[number].windows
+        before = self._cut.get(number)
+        if before is not None and before.until >= until:
+            return before.windows
         plain = self._plain
         if plain is not self and not self._is_repaired(number):
             control = self._sequences.control[number]
@@ -203,9 +204,10 @@ class OpenLoop:
             if found is not None:
                 self._cut[number] = _Cut(found, math.inf)
                 return found
+        reader = before.windows[0].reader if before is not None and before.windows else None
         windows = cut_sequence(
             self._sequences, number, plain._model, plain._bounds[number], estimate_starts=False,
-            velocity_filter=_VELOCITY_FILTER, until=until,
+            velocity_filter=_VELOCITY_FILTER, reader=reader, until=until,
         )  # fmt: skip
         told = bool(windows) and windows[0].reader.tells_all
         self._cut[number] = _Cut(windows, math.inf if told else until)

@@ -11,7 +11,7 @@ theta as all of its rows have it, so that the blocks' shares add up to the windo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +22,9 @@ from sysid_ros.engine.problem import Span, WindowedProblem
 from sysid_ros.engine.uncertainty.covariance import enough_clusters
 
 BLOCKS = 24  # in all; more would be shorter, and less independent
+
+# Rows of some places from all rows of a window.
+RowsAt = Callable[[FloatArray, IndexArray | slice], FloatArray]
 
 
 def needs_blocks(problem: WindowedProblem) -> bool:
@@ -45,7 +48,9 @@ def block_numbers(times: FloatArray, count: int, rows: int) -> IndexArray:
     return np.concatenate([block, np.full(rows - block.size, count - 1)]).astype(np.intp)
 
 
-def grams_of_blocks(problem: WindowedProblem, rows: Iterable[FloatArray]) -> list[FloatArray]:
+def grams_of_blocks(
+    problem: WindowedProblem, rows: Iterable[FloatArray], made: Sequence[RowsAt] | None = None
+) -> list[FloatArray]:
     """The Gram matrices of the blocks of every window, (blocks, n, n) each.
 
     At least :data:`BLOCKS` of about equal duration; the windows themselves, where they are many.
@@ -53,16 +58,26 @@ def grams_of_blocks(problem: WindowedProblem, rows: Iterable[FloatArray]) -> lis
     Args:
       problem: The problem.
       rows: ``[J_theta J_start r]`` of every window, (m + n_start, n).
+      made: By window, what makes rows of these; by default they are taken as they are. It is asked
+        for one block after the other, which caches hold where the rows of a recording are not.
 
     Raises:
       StopRequestedError: The user asked to stop.
     """
     found = []
-    for window, own, count in zip(problem.windows, rows, _counts(problem), strict=True):
+    made = made or [_as_they_are] * len(problem.windows)
+    for window, own, at, count in zip(problem.windows, rows, made, _counts(problem), strict=True):
         block = block_numbers(window.window.samples.times, count, len(own))
-        parts = [own[block == k] for k in range(count)] if count > 1 else [own]
-        found.append(np.stack([part.T @ part for part in parts]))
+        blocks: list[IndexArray | slice] = [slice(None)]
+        if count > 1:
+            blocks = [np.flatnonzero(block == k) for k in range(count)]
+        found.append(np.stack([part.T @ part for part in (at(own, each) for each in blocks)]))
     return found
+
+
+def _as_they_are(rows: FloatArray, some: IndexArray | slice) -> FloatArray:
+    """Some of a window's rows."""
+    return rows[some]
 
 
 def by_block(

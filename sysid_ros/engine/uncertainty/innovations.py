@@ -73,8 +73,7 @@ def change_by_innovations(
         own_grams = grams_of_blocks(problem, problem.window_rows(point))
         blocks = by_block(problem, point, system, own_grams)
     here = replace(blocks, hessian=system.hessian, gradient=system.gradient)
-    known = zip(links, problem.window_rows(point), strict=True)
-    grams = grams_of_blocks(problem, (link.new(rows) for link, rows in known))
+    grams = grams_of_blocks(problem, problem.window_rows(point), [link.new for link in links])
     there = by_block(problem, point, system, grams)
     priors = problem.prior_rows(point.theta)
     there = replace(
@@ -94,26 +93,32 @@ def change_by_innovations(
 
 @dataclass(frozen=True)
 class _Links:
-    """Samples of a window and those of the same signal right before them, (n,) each."""
+    """The sample of the same signal right before each of a window's rows, (n,) each."""
 
-    later: IndexArray
-    before: IndexArray
+    before: IndexArray  # the row itself where there is none
     shared: FloatArray  # the part of each that it shares with the one before, as large
 
-    def new(self, rows: FloatArray) -> FloatArray:
-        """Rows, of each sample less what it shares with the one before, as large as they were."""
-        found: FloatArray = rows.copy()
-        shared = self.shared.reshape(-1, *[1] * (rows.ndim - 1))
-        own = rows[self.later] - shared * rows[self.before]
-        found[self.later] = own / np.sqrt(1.0 - shared**2)
+    @classmethod
+    def of(cls, rows: int, later: IndexArray, before: IndexArray, shared: FloatArray) -> _Links:
+        """Those of so many rows, of which some come later than others, (k,) each."""
+        own = cls(np.arange(rows), np.zeros(rows))
+        own.before[later], own.shared[later] = before, shared
+        return own
+
+    def new(self, rows: FloatArray, some: IndexArray | slice = slice(None)) -> FloatArray:
+        """Some rows, of each less what it shares with the one before, as large as they were."""
+        shared = self.shared[some].reshape(-1, *[1] * (rows.ndim - 1))
+        found: FloatArray = rows[self.before[some]]
+        found *= -shared
+        found += rows[some]
+        found /= np.sqrt(1.0 - shared**2)
         return found
 
     def pulled(self, residual: FloatArray) -> FloatArray:
         """The factors of rows as they were in ``new(rows).T @ residual``, (n,)."""
-        found: FloatArray = residual.copy()
-        found[self.later] /= np.sqrt(1.0 - self.shared**2)
-        lost = self.shared * found[self.later]
-        found[self.before] -= lost
+        found: FloatArray = residual / np.sqrt(1.0 - self.shared**2)
+        later = np.flatnonzero(self.shared)
+        found[self.before[later]] -= self.shared[later] * found[later]
         return found
 
 
@@ -207,7 +212,8 @@ def _links(problem: WindowedProblem, point: Point) -> list[_Links]:
         for i in np.unique(signals):
             own, memory = signals == i, memories[window.sequence.signals[i].name]
             shared[own] = np.minimum(memory.over(times[later[own]] - times[before[own]]), _MOST)
-        found.append(_Links(later, before, shared))
+        rows = len(window.window.samples.times) + window.n_start
+        found.append(_Links.of(rows, later, before, shared))
     return found
 
 

@@ -11,8 +11,9 @@ the estimate: one linearization, without any simulation, as a delay moves a sign
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import mujoco
 import numpy as np
@@ -78,14 +79,18 @@ def joints_in_turn(
     signals = {tuple(one.name for one in each.sequence.signals) for each in problem.windows}
     if len(turn) < _FEWEST or problem.added is not None or len(signals) > 1:
         return None
-    p, rates = len(point.theta), _rates(problem, point, turn)
+    p = len(point.theta)
 
-    def wider() -> Iterator[FloatArray]:
-        for rows, rate in zip(problem.window_rows(point), rates, strict=True):
-            yield np.insert(rows, p, np.pad(rate, (0, len(rows) - len(rate))), axis=1)
+    def wider(rate: FloatArray, rows: FloatArray, some: IndexArray | slice) -> FloatArray:
+        return np.insert(rows[some], p, rate[some], axis=1)
 
+    rates = [
+        np.pad(rate, (0, own.n_start))
+        for rate, own in zip(_rates(problem, point, turn), problem.windows, strict=True)
+    ]
     priors = np.insert(problem.prior_rows(point.theta), p, 0.0, axis=1)
-    grams = grams_of_blocks(problem, wider())
+    made = [partial(wider, rate) for rate in rates]
+    grams = grams_of_blocks(problem, problem.window_rows(point), made)
     whole = tuple(each.sum(axis=0) for each in grams)
     wide = eliminate_starts(Linearization(0.0, whole, priors.T @ priors))
     if blocks is None:

@@ -277,7 +277,7 @@ def cut_sequence(
     estimate_starts: bool,
     velocity_filter: float,
     reader: StartReader | None = None,
-    until: float = math.inf,
+    until: float | None = None,
 ) -> list[WindowSimulation]:
     """Cut one sequence into windows; none where nothing was measured.
 
@@ -288,9 +288,9 @@ def cut_sequence(
       bounds: The windows, s; one begins later where its start is not known.
       estimate_starts: Whether starts are unknowns.
       velocity_filter: Low-pass in front of the derivative of positions, Hz.
-      reader: Of starts; without one they are read off the whole sequence, which is simulated for
-        joints that nothing measures.
-      until: When no window begins later that counts, s.
+      reader: Of starts; without one they are read off the whole sequence.
+      until: When no window begins later that counts, s, to which the sequence is simulated for
+        joints that nothing measures. By default that is its end, or where the reader came to.
 
     Raises:
       DataError: A signal is not in the model.
@@ -303,6 +303,8 @@ def cut_sequence(
     if reader is None:
         # By the recording itself, what is read off it is known of other windows of it.
         reader = StartReader(model, recorded, base, velocity_filter=velocity_filter)
+        until = math.inf if until is None else until
+    if until is not None:
         begin, end = usable_span(sequences, number)
         reader.carry(controls, (begin, min(end, max(until + _BEYOND, begin + _CARRIED))))
     known = [(reader.known_from(begin), end) for begin, end in bounds]

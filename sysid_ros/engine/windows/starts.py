@@ -80,6 +80,8 @@ class StartReader:
     def carry(self, integrals: Sequence[SignalIntegral | None], span: tuple[float, float]) -> None:
         """Simulate the joints that nothing measures over a recording, to start there from now on.
 
+        Over more of it than before it goes on from there.
+
         Args:
           integrals: Of each input's command.
           span: From when to when they and the measurements are known, s.
@@ -89,8 +91,10 @@ class StartReader:
             every = tuple(each for functions in known.places.values() for each in functions)
             tied = dict.fromkeys(self._loops.tied.tolist(), every)
             known = KnownMotion({**known.places, **tied}, known.rates)
+        begun, self._carried = self._carried, None
+        self._read.clear()
         self._carried = carried_joints(
-            self._model, known, self._measured, self.states, integrals, span
+            self._model, known, self._measured, self.states, integrals, span, begun
         )
         self._read.clear()
 

@@ -46,12 +46,11 @@ _OFTEN = 5  # steps after which the inertia that springs feel is computed again
 _EDGE = 0.1  # s at either end, in which a drive without its measured joint moves nothing far
 _TURNS = 1e3  # rad or m, beyond which a simulation has run away
 
-_Key = tuple[bytes, tuple[int, ...], tuple[float, float]]  # a digest, what is known, from when on
-
-# What a fit simulates of its recordings, as its alternatives and the scores begin with the same.
-_CARRIED: WeakKeyDictionary[TimeSeries, dict[_Key, CarriedJoints | None]] = WeakKeyDictionary()
+# What a fit simulates of its recordings, as its alternatives and the scores begin with the same, by
+# a digest of what it is simulated with.
+_CARRIED: WeakKeyDictionary[TimeSeries, dict[bytes, CarriedJoints | None]] = WeakKeyDictionary()
 # The same by what is simulated: a copy of a series in which another signal is changed has it.
-_ALIKE: WeakValueDictionary[_Key, CarriedJoints] = WeakValueDictionary()
+_ALIKE: WeakValueDictionary[bytes, CarriedJoints] = WeakValueDictionary()
 # Of these the latest, as each test of a recording has its own series.
 _LATEST: deque[CarriedJoints] = deque(maxlen=8)
 
@@ -78,6 +77,8 @@ class CarriedJoints:
     times: FloatArray  # instants, (n,) s
     positions: FloatArray  # (n, k) rad or m, and parts of quaternions
     velocities: FloatArray  # (n, m)
+    inputs: bytes  # a digest of what they were simulated with
+    course: _Course  # which may go on from there
 
     def write(self, states: FloatArray, t: FloatArray, velocity_offset: float) -> None:
         """Write where the joints are at ``t`` [s] into states, (w, nstate)."""
@@ -89,6 +90,10 @@ class CarriedJoints:
             turned = states[:, place : place + 4]
             turned /= np.linalg.norm(turned, axis=1, keepdims=True)
 
+    def may_go_on(self, inputs: bytes) -> bool:
+        """Return whether the simulation with some inputs, by their digest, goes on with these."""
+        return inputs == self.inputs and self.course.steps == len(self.times)
+
 
 def carried_joints(
     model: mujoco.MjModel,
@@ -97,6 +102,7 @@ def carried_joints(
     followed: Callable[[FloatArray, float, dict[str, SignalSettings]], FloatArray],
     integrals: Sequence[SignalIntegral | None],
     span: tuple[float, float],
+    begun: CarriedJoints | None = None,
 ) -> CarriedJoints | None:
     """Simulate what a recording does not measure; ``None`` if that is nothing, or runs away.
 
@@ -107,6 +113,7 @@ def carried_joints(
       followed: States (n, nstate) at some instants, see ``StartReader.states``.
       integrals: One per input; ``None`` for one that is not driven.
       span: From when to when, s.
+      begun: What may be its beginning, to go on with.
     """
     places = {**dict.fromkeys(_idle(model, integrals), ()), **known.places}
     if len(places) == model.nv:
@@ -123,13 +130,17 @@ def carried_joints(
         np.where(idle[input_actuators(model)], 0.0, controls),
     )
     kept = _CARRIED.setdefault(recording, {})
-    key = (
-        _digest(model, controls, pulls.places, pulls.rates, pulls.known),
-        tuple(sorted(places)),
-        span,
-    )
+
+    def inputs(n: int) -> bytes:
+        """A digest of what the first steps are simulated with."""
+        own = (one[:n] for one in (times, controls, pulls.places, pulls.rates, pulls.known))
+        return _digest(model, np.array(sorted(places)), pulls.start, *own)
+
+    key = inputs(len(times))
     if key not in kept:
-        kept[key] = _ALIKE.get(key) or _simulated(model, places, pulls, times, controls)
+        if begun is not None and not begun.may_go_on(inputs(len(begun.times))):
+            begun = None
+        kept[key] = _ALIKE.get(key) or _simulated(model, places, pulls, times, controls, key, begun)
     found = kept[key]
     if found is not None:
         _ALIKE[key] = found
@@ -145,7 +156,7 @@ def _idle(model: mujoco.MjModel, integrals: Sequence[SignalIntegral | None]) -> 
     return {int(model.jnt_dofadr[joint]) for joint in joints if joint is not None}
 
 
-def _digest(model: mujoco.MjModel, *arrays: FloatArray | BoolArray) -> bytes:
+def _digest(model: mujoco.MjModel, *arrays: FloatArray | BoolArray | IntArray) -> bytes:
     """A short name of all numbers of a model, and of those that it is simulated with."""
     parts = (np.asarray(one).tobytes() for one in (*model_numbers(model), *arrays))
     return hashlib.sha256(b"".join(parts)).digest()
@@ -157,7 +168,7 @@ def _pulled_drives(model: mujoco.MjModel, pulls: _Pulls) -> BoolArray:
     Without them the same simulation serves for other commands and other servos of these joints.
     """
     data = mujoco.MjData(model)
-    data.qpos[:] = pulls.first
+    data.qpos[:] = pulls.start[: model.nq]
     mujoco.mj_fwdPosition(model, data)
     moves, pulled = actuator_moments(data) != 0.0, np.zeros(model.nv, dtype=np.bool_)
     edge = round(_EDGE / float(model.opt.timestep))  # signals do not begin and end at once
@@ -184,7 +195,7 @@ class _Pulls:
     """Springs and dampers to what was measured at each of n instants."""
 
     dofs: IntArray  # degrees of freedom that are pulled, (k,)
-    first: FloatArray  # where everything begins, (nq,)
+    start: FloatArray  # positions and velocities with which everything begins, (nq + nv,)
     places: FloatArray  # where springs pull them, (n, nq)
     rates: FloatArray  # to which velocities, (n, k)
     known: BoolArray  # where these are known, (n, k)
@@ -201,23 +212,25 @@ class _Pulls:
     ) -> _Pulls:
         """Those to a motion at instants [s], (n,), where states (n, nstate) follow it."""
         places, rates = np.split(states[:, 1 : 1 + model.nq + model.nv], [model.nq], axis=1)
-        first = places[0].copy()
+        start: FloatArray = np.append(places[0], np.zeros(model.nv))
         for part in joint_parts(model):
             for each in known.places.get(part.dofs.start, ()):
                 unsure = ~each.is_known(times)  # functions go on as they please there
                 rates[unsure, part.dofs] = np.nan
             sure = np.isfinite(rates[:, part.dofs.start])
-            first[part.places] = places[sure.argmax(), part.places]
+            start[part.places] = places[sure.argmax(), part.places]
         for dof, velocity in known.rates.items():
             rates[:, dof : dof + 3] = velocity.values(times)
             if velocity.turned is not None:
                 rates[:, dof : dof + 3] = rotated(velocity.turned, rates[:, dof : dof + 3])
             rates[~velocity.values.is_known(times), dof : dof + 3] = np.nan
         dofs = sorted({*known.places, *(dof + i for dof in known.rates for i in range(3))})
-        wanted = rates[:, dofs]
+        wanted, sure = np.nan_to_num(rates[:, dofs]), np.isfinite(rates[:, dofs])
+        if dofs:
+            start[model.nq + np.array(dofs)] = wanted[sure.argmax(axis=0), np.arange(len(dofs))]
         return cls(
-            np.array(dofs, dtype=np.intp), first, places, np.nan_to_num(wanted),
-            np.isfinite(wanted), np.array([dof in known.places for dof in dofs], dtype=np.bool_),
+            np.array(dofs, dtype=np.intp), start, places, wanted, sure,
+            np.array([dof in known.places for dof in dofs], dtype=np.bool_),
             tuple(_turns(model, known.rates, dofs)), _PULL / float(model.opt.timestep),
         )  # fmt: skip
 
@@ -272,6 +285,8 @@ def _simulated(
     pulls: _Pulls,
     times: FloatArray,
     controls: FloatArray,
+    inputs: bytes,
+    begun: CarriedJoints | None,
 ) -> CarriedJoints | None:
     """Simulate a recording at ``times`` [s], (n,), under ``controls``, (n, nu).
 
@@ -281,59 +296,76 @@ def _simulated(
       pulls: What pulls them along.
       times: The instants.
       controls: The inputs.
+      inputs: A digest of all of that.
+      begun: Its beginning, where that was simulated before.
     """
     others = [part for part in joint_parts(model) if part.dofs.start not in known]
     places = np.concatenate([np.arange(p.places.start, p.places.stop) for p in others])
     rates = np.concatenate([np.arange(p.dofs.start, p.dofs.stop) for p in others])
     turned = [p.places.start for p in others if p.turns]
+    course = _Course(model, pulls, places) if begun is None else begun.course
     friction = friction_callback() if has_friction(model) else nullcontext()
     with friction, collected_warnings() as warnings:
-        moved = _pulled_along(model, pulls, places, controls)
+        moved = course.went_on(pulls, controls)
     positions, velocities = moved[:, places], moved[:, model.nq + rates]
     # Where MuJoCo warns that a simulation is unstable, it has begun anew.
     if warnings or not np.all(np.abs(positions) < _TURNS) or not np.all(np.isfinite(velocities)):
         return None
+    if begun is not None:
+        positions = np.concatenate([begun.positions, positions])
+        velocities = np.concatenate([begun.velocities, velocities])
     return CarriedJoints(
         1 + places, 1 + model.nq + rates, 1 + np.array(turned, dtype=np.intp), times,
-        positions, velocities,
+        positions, velocities, inputs, course,
     )  # fmt: skip
 
 
-def _pulled_along(
-    model: mujoco.MjModel, pulls: _Pulls, watched: IntArray, controls: FloatArray
-) -> FloatArray:
-    """Simulate with springs from where measured joints are to where they were measured.
+class _Course:
+    """A simulation with springs from where measured joints are to where they were measured.
 
     Args:
       model: The compiled model.
       pulls: The springs.
       watched: Places in qpos of what nothing measures.
-      controls: (n, nu).
 
-    Returns:
-      Positions and velocities before each step, (n, nq + nv); NaN from where the watched run away.
+    Attributes:
+      steps: How many were simulated.
     """
-    data = mujoco.MjData(model)
-    data.qpos[:] = pulls.first
-    if len(pulls.dofs):
-        known = np.argmax(pulls.known, axis=0)
-        data.qvel[pulls.dofs] = pulls.rates[known, np.arange(len(pulls.dofs))]
-    mujoco.mj_forward(model, data)
-    unit = np.eye(model.nv)[pulls.dofs]
-    answer = np.empty_like(unit)
-    states = np.full((len(controls), model.nq + model.nv), np.nan)
-    positions, velocities = np.split(states, [model.nq], axis=1)
-    qpos, qvel, ctrl, applied = data.qpos, data.qvel, data.ctrl, data.qfrc_applied
-    for k, control in enumerate(controls):
-        positions[k], velocities[k] = qpos, qvel
-        if k % _OFTEN == 0:
-            if not np.abs(qpos[watched]).max() < _TURNS:
-                return states
-            if len(unit):  # others give way: springs are no stiffer
-                mujoco.mj_solveM(model, data, answer, unit)
-                inertia = np.linalg.inv(answer[:, pulls.dofs])
-        if len(unit):
-            applied[pulls.dofs] = inertia @ pulls.accelerations(model, data, k)
-        ctrl[:] = control
-        mujoco.mj_step(model, data)
-    return states
+
+    def __init__(self, model: mujoco.MjModel, pulls: _Pulls, watched: IntArray) -> None:
+        self._model, self._watched, self.steps = model, watched, 0
+        self._data = mujoco.MjData(model)
+        self._data.qpos[:], self._data.qvel[:] = np.split(pulls.start, [model.nq])
+        mujoco.mj_forward(model, self._data)
+        self._inertia: FloatArray = np.zeros((0, 0))
+
+    def went_on(self, pulls: _Pulls, controls: FloatArray) -> FloatArray:
+        """Positions and velocities before each further step, (n - steps, nq + nv).
+
+        NaN from where the watched run away.
+
+        Args:
+          pulls: The springs, from the beginning on.
+          controls: Likewise, (n, nu).
+        """
+        model, data, inertia = self._model, self._data, self._inertia
+        unit = np.eye(model.nv)[pulls.dofs]
+        answer = np.empty_like(unit)
+        first, self.steps = self.steps, len(controls)
+        states = np.full((len(controls) - first, model.nq + model.nv), np.nan)
+        positions, velocities = np.split(states, [model.nq], axis=1)
+        qpos, qvel, ctrl, applied = data.qpos, data.qvel, data.ctrl, data.qfrc_applied
+        for k in range(first, len(controls)):
+            positions[k - first], velocities[k - first] = qpos, qvel
+            if k % _OFTEN == 0:
+                if not np.abs(qpos[self._watched]).max() < _TURNS:
+                    return states
+                if len(unit):  # others give way: springs are no stiffer
+                    mujoco.mj_solveM(model, data, answer, unit)
+                    inertia = np.linalg.inv(answer[:, pulls.dofs])
+            if len(unit):
+                applied[pulls.dofs] = inertia @ pulls.accelerations(model, data, k)
+            ctrl[:] = controls[k]
+            mujoco.mj_step(model, data)
+        self._inertia = inertia
+        return states

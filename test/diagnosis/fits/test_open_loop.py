@@ -12,6 +12,7 @@ import mujoco
 import mujoco.rollout
 import numpy as np
 import pytest
+from counted_work import calls_of
 
 import sysid_ros.diagnosis.fits.open_loop as open_loop
 from sysid_ros.arrays import FloatArray
@@ -115,6 +116,17 @@ def test_what_some_windows_leave_is_what_all_of_them_leave_there(text: str) -> N
         np.testing.assert_allclose(some, whole[[2, 7]], rtol=1e-9)
         fresh = OpenLoop(sequences(text), ParameterDict(), 0.1, RolloutPool(1)).after(repair)
         np.testing.assert_allclose(whole, fresh.powers({})["angle"], rtol=1e-9)
+
+
+def test_recordings_are_simulated_no_farther_than_to_the_window_that_is_asked_for() -> None:
+    test = OpenLoop(sequences(LOADED), ParameterDict(), 0.1, RolloutPool(1))
+    test.powers({})
+    change = Change(FindingKind.SIGN, scale={"angle": -1.0})
+    work = []
+    for first in (7, 17):
+        each = test.after(partial(repaired_series, changes=[change])).one_by_one({}, [first, 18])
+        work.append(calls_of(partial(next, each)))
+    assert work[0] < 0.75 * work[1], work
 
 
 def test_starts_are_read_anew_only_where_measurements_are_repaired(

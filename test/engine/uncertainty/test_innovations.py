@@ -124,9 +124,13 @@ def test_a_model_that_lacks_nothing_keeps_its_intervals() -> None:
 
 def test_innovations_pull_by_rows_as_they_were() -> None:
     random = np.random.default_rng(0)
-    link = _Links(np.array([1, 3, 4]), np.array([0, 2, 3]), np.array([0.9, 0.5, 0.2]))
+    link = _Links.of(6, np.array([1, 3, 4]), np.array([0, 2, 3]), np.array([0.9, 0.5, 0.2]))
     rows, residual = random.normal(size=(6, 2)), random.normal(size=6)
-    np.testing.assert_allclose(link.new(rows).T @ residual, rows.T @ link.pulled(residual))
+    new = link.new(rows)
+    np.testing.assert_allclose(new[3], (rows[3] - 0.5 * rows[2]) / np.sqrt(0.75))
+    np.testing.assert_array_equal(new[[0, 2, 5]], rows[[0, 2, 5]])
+    np.testing.assert_array_equal(link.new(rows, np.array([3, 5])), new[[3, 5]])
+    np.testing.assert_allclose(new.T @ residual, rows.T @ link.pulled(residual))
 
 
 def test_what_is_followed_moves_what_is_chosen_alone_and_knows_rows_beside_the_simulation(
@@ -143,9 +147,9 @@ def test_what_is_followed_moves_what_is_chosen_alone_and_knows_rows_beside_the_s
             [group], params, rollouts, loss=loss_named("linear"), noise={"angle": 1e-3}
         )
         point = problem.initial_point()
-        nothing = np.zeros(0, dtype=np.intp)
-        white = [_Links(nothing, nothing, np.zeros(0)) for _ in problem.windows]
-        squares = [rows.T @ rows for rows in problem.window_rows(point)]
+        nothing, whole = np.zeros(0, dtype=np.intp), [*problem.window_rows(point)]
+        white = [_Links.of(len(rows), nothing, nothing, np.zeros(0)) for rows in whole]
+        squares = [rows.T @ rows for rows in whole]
         innovations = _Innovations(problem, point, white, squares, np.array([1]))
         assert innovations.cost(point) == pytest.approx(problem.cost(point))
         np.testing.assert_array_equal(

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from counted_work import calls_of
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.signals import JoinedIntegrals, SignalIntegral, TimeSeries
+from sysid_ros.engine.windows import unmeasured_joints
 from sysid_ros.engine.windows.filtered_inputs import filtered_inputs
 from sysid_ros.engine.windows.starts import StartReader
 
@@ -86,6 +89,23 @@ def test_names_of_bodies_ask_for_no_other_simulation() -> None:
     again = calls_of(lambda: second.carry([command], span))
     assert again < 0.5 * alone, (again, alone)
     assert np.array_equal(first.state(4.0, 0.0, {}), second.state(4.0, 0.0, {}))
+
+
+def test_more_of_a_recording_goes_on_where_less_of_it_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    places, command, truth = recorded()
+    at_once, in_parts = (
+        StartReader(crane(8.0, 1.0), one, np.zeros(truth.shape[1]), velocity_filter=30.0)
+        for one in (places, replace(places))
+    )
+    end, times = float(places.times[-1]), places.times[::100]
+    begun = calls_of(lambda: in_parts.carry([command], (0.0, 0.75 * end)))
+    rest = calls_of(lambda: in_parts.carry([command], (0.0, end)))
+    assert rest < 0.5 * begun, (rest, begun)
+    monkeypatch.setattr(unmeasured_joints, "_ALIKE", {})  # where the other looks for the same
+    at_once.carry([command], (0.0, end))
+    assert np.array_equal(in_parts.states(times, 0.0, {}), at_once.states(times, 0.0, {}))
 
 
 def test_other_filters_of_the_same_recording_bring_it_elsewhere() -> None:
