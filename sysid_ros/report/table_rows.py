@@ -67,8 +67,12 @@ def clock_relation(topic: TopicQuality) -> str:
 
 
 def parameter_rows(fit: FitResult) -> list[ParameterRow]:
-    """One row per parameter, in the fit's order."""
-    return [_parameter_row(parameter) for parameter in fit.parameters]
+    """One row per parameter, in the fit's order, coordinates of inertias behind all others.
+
+    Such a coordinate has no unit and means nothing by itself.
+    """
+    rows = [_parameter_row(parameter) for parameter in fit.parameters]
+    return sorted(rows, key=lambda row: not row.unit and row.name.endswith("]"))
 
 
 def unclaimed_rows(fit: FitResult) -> list[ParameterRow]:
