@@ -66,6 +66,17 @@ def test_json(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert document["parameters"]["joint1_friction"]["changes"] == []
 
 
+def test_a_folder_of_folders_that_fits_went_to_holds_their_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for day in (0, 1):
+        write(tmp_path / "runs" / f"day_{day}" / "2026-01-01_arm", made([1.0], day, 0.1))
+    write(tmp_path / "runs" / ".day_2" / "2026-01-01_arm", made([1.0], 2, 0.1))
+    runs, page = str(tmp_path / "runs"), str(tmp_path / "page.html")
+    assert main(["trend", runs, "--json", "--output", page]) == 0
+    assert len(json.loads(capsys.readouterr().out)["results"]) == 2
+
+
 def test_a_recording_counts_once(
     results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
