@@ -72,7 +72,12 @@ def parameter_rows(fit: FitResult) -> list[ParameterRow]:
     Such a coordinate has no unit and means nothing by itself.
     """
     rows = [_parameter_row(parameter) for parameter in fit.parameters]
-    return sorted(rows, key=lambda row: not row.unit and row.name.endswith("]"))
+    return sorted(rows, key=lambda row: is_coordinate(row.name, row.unit))
+
+
+def is_coordinate(parameter: str, unit_text: str) -> bool:
+    """True of a coordinate of an inertia, by its name and unit: one of several without a unit."""
+    return not unit_text and parameter.endswith("]")
 
 
 def unclaimed_rows(fit: FitResult) -> list[ParameterRow]:
