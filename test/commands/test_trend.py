@@ -52,6 +52,8 @@ def test_table_and_page(results: Path, tmp_path: Path, capsys: pytest.CaptureFix
         assert browser.run("document.querySelectorAll('figure svg').length") == 5
         assert browser.run("document.querySelectorAll('figure svg .mark').length") == 1
         assert browser.run("document.querySelector('h2').textContent") == "ERROR"
+        first_screen = browser.run("document.querySelector('.verdict').textContent")
+        assert "joint0_friction: +" in first_screen and "joint1" not in first_screen
 
 
 def test_json(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
