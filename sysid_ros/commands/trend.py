@@ -99,12 +99,13 @@ def _fitted(outcome: Outcome) -> set[str]:
 
 
 def _result_folders(path: Path) -> list[Path]:
-    """The folder itself where it is a result, else the results in it."""
+    """The folder itself where it is a result, else the results in it and in its folders."""
     from sysid_ros.results import RESULT
 
     if (path / RESULT).is_file() or not path.is_dir():
         return [path]
-    inside = [one for one in path.iterdir() if (one / RESULT).is_file() and one.name[0] != "."]
+    found = [one.parent for depth in ("*", "*/*") for one in path.glob(f"{depth}/{RESULT}")]
+    inside = [one for one in found if all(n[0] != "." for n in one.relative_to(path).parts)]
     if not inside:
         raise DataError(f"{path} is no result folder, and holds none")
     return inside

@@ -3,6 +3,7 @@
 const PERIOD = 1000; // ms between two questions
 const [WIDTH, HEIGHT] = [300, 120];
 const MARGIN = 0.15; // of the range of values, above and below
+const NOTHING = 1e-6; // of an interval's width: a value below it reads as zero
 
 let cards = { parameters: [], signals: [] };
 let shown = { parameters: "", signals: "" };
@@ -65,8 +66,10 @@ function drawParameters(parameters, steps, latest) {
       const y = widened(rangeOf([...values.slice(recent), ...lower.slice(recent),
         ...upper.slice(recent)]));
       const [low, high] = [latest.lower[i], latest.upper[i]];
+      const value = low !== null && Math.abs(latest.values[i]) < NOTHING * (high - low)
+        ? 0 : latest.values[i];
       const interval = low === null ? "no interval" : `${number(low)} to ${number(high)}`;
-      said.textContent = `${number(latest.values[i])} ${one.unit} (${interval})` +
+      said.textContent = `${number(value)} ${one.unit} (${interval})` +
         (one.flags.length ? `: ${one.flags.join(", ")}` : "");
       lines[0].setAttribute("d", band(times, lower, upper, x, y));
       lines[1].setAttribute("points", points(x, [one.initial, one.initial], x, y, WIDTH, HEIGHT));

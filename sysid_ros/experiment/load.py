@@ -21,6 +21,7 @@ from sysid_ros.experiment.entries import (
 )
 from sysid_ros.experiment.experiment_schema import Experiment, ValidationConfig
 from sysid_ros.experiment.fit_schema import WindowConfig
+from sysid_ros.experiment.locate import nearest_there
 from sysid_ros.experiment.overrides import apply_overrides
 from sysid_ros.experiment.problems import Problems
 from sysid_ros.experiment.rules import rule
@@ -56,7 +57,8 @@ def load_experiment(path: Path | str, *, overrides: Sequence[str] = ()) -> Exper
         raise ExperimentError(f"{path}: not a text file in UTF-8") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise ExperimentError(f"cannot read the experiment file {path}: {reason}") from error
+        near = nearest_there([path]) if isinstance(error, FileNotFoundError) else ""
+        raise ExperimentError(f"cannot read the experiment file {path}: {reason}{near}") from error
     return parse_experiment(text, path=path, overrides=overrides)
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sysid_ros.errors import BagError, ModelError
@@ -112,11 +112,16 @@ def _not_found(what: str, name: str, candidates: Iterable[Path]) -> str:
     """Say where a path was looked for, and which neighbours have a similar name."""
     candidates = list(candidates)
     looked = ", ".join(f"{candidate}{target_said(candidate)}" for candidate in candidates)
+    return f"{what} {name!r} not found; looked for {looked}{nearest_there(candidates)}"
+
+
+def nearest_there(candidates: Sequence[Path]) -> str:
+    """The files beside paths that lead nowhere whose names are alike, as a clause, or nothing."""
     neighbours: set[str] = set()
     for candidate in candidates:
         if candidate.parent.is_dir():
             neighbours.update(entry.name for entry in candidate.parent.iterdir())
             neighbours.discard(candidate.name)  # a link that leads nowhere
-    near = difflib.get_close_matches(Path(name).name, sorted(neighbours), n=3, cutoff=0.5)
-    hint = f"; nearest there: {', '.join(map(repr, near))}" if near else ""
-    return f"{what} {name!r} not found; looked for {looked}{hint}"
+    name = candidates[0].name if candidates else ""
+    near = difflib.get_close_matches(name, sorted(neighbours), n=3, cutoff=0.5)
+    return f"; nearest there: {', '.join(map(repr, near))}" if near else ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import mujoco
 
-from sysid_ros.engine.attributes import is_position_servo
+from sysid_ros.engine.attributes import SOFT_SPRING, is_position_servo
 from sysid_ros.engine.elements import SCALAR, joint_of, linear, n_actuators
 from sysid_ros.judgement import AppliedParameter
 
@@ -24,6 +24,7 @@ class Joint:
     damping: float  # viscous friction, N m s/rad or N s/m
     frictionloss: float  # dry friction, N m or N
     stiffness: float  # of a spring, N m/rad or N/m
+    torque_offset: float  # needed besides all else, N m or N; the model has a soft spring for it
     # position gain of the servo that drives it, N m/rad or N/m; ``None`` without one
     kp: float | None = None
     kd: float | None = None  # the servo's velocity gain, N m s/rad or N s/m; likewise
@@ -44,13 +45,17 @@ def joints_of(model: mujoco.MjModel) -> tuple[Joint, ...]:
             continue
         dof = int(model.jnt_dofadr[i])
         gear = float(servos[i].gear[0]) if i in servos else 1.0
+        stiffness = linear(model.jnt_stiffness[i])
+        offset = stiffness == SOFT_SPRING
+        reference = float(model.qpos_spring[model.jnt_qposadr[i]])
         found.append(
             Joint(
                 name=name,
                 armature=float(model.dof_armature[dof]),
                 damping=linear(model.dof_damping[dof]),
                 frictionloss=float(model.dof_frictionloss[dof]),
-                stiffness=linear(model.jnt_stiffness[i]),
+                stiffness=0.0 if offset else stiffness,
+                torque_offset=-stiffness * reference if offset else 0.0,
                 # Length and force of an actuator both carry its gear.
                 kp=-float(servos[i].biasprm[1]) * gear**2 if i in servos else None,
                 kd=-float(servos[i].biasprm[2]) * gear**2 if i in servos else None,

@@ -24,7 +24,7 @@ _HEAD = """\
 #   gains     of the identified position servos, as pid_controller and
 #             joint_trajectory_controller (effort interface) name them
 #   dynamics  by joint: armature [kg m^2], damping [N m s/rad], frictionloss [N m],
-#             stiffness [N m/rad]; of slides kg, N s/m, N, N/m
+#             stiffness [N m/rad], torque_offset [N m] needed besides; of slides kg, N s/m, N, N/m
 #   links     of identified bodies: mass [kg], com [m] and inertia about it [kg m^2], in body axes
 #             (ixx, iyy, izz, ixy, ixz, iyz)
 """
@@ -63,6 +63,7 @@ def _dynamics(joint: Joint) -> dict[str, float]:
         "damping": joint.damping,
         "frictionloss": joint.frictionloss,
         "stiffness": joint.stiffness,
+        **({"torque_offset": joint.torque_offset} if joint.torque_offset else {}),
     }
 
 

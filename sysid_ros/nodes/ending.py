@@ -10,8 +10,6 @@ import signal
 from types import FrameType
 from typing import final
 
-from sysid_ros.processes import die_with_parent
-
 # The last one comes where a terminal is closed or the connection to it breaks.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LAUNCHED_BY = "SYSID_ROS_LAUNCHED_BY"  # in the environment: the process of a launch, a number
@@ -41,6 +39,8 @@ class EndRequest:
                 signal.signal(number, request)
         launch = os.environ.get(LAUNCHED_BY)
         if launch == str(os.getppid()):
+            from sysid_ros.processes import die_with_parent  # imported while it listens already
+
             die_with_parent(signal.SIGINT)
             request._made |= launch != str(os.getppid())  # it died just now
         return request

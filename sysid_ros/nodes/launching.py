@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,10 +172,13 @@ def _params_file(context: LaunchContext) -> str:
 def _refuse_failure(event: Any, context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """End the launch, as others would wait in vain for a node that has failed.
 
+    A node that Ctrl-C killed, as it had not begun to listen yet, has not.
+
     Raises:
       RuntimeError: Names the node; its own last words say why.
     """
-    if event.returncode != 0:
+    interrupted = context.is_shutdown and event.returncode == -signal.SIGINT
+    if event.returncode != 0 and not interrupted:
         raise RuntimeError(f"{event.process_name} ended with status {event.returncode}")
     return []
 

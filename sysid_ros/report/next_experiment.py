@@ -21,7 +21,7 @@ from sysid_ros.judgement import Outcome
 from sysid_ros.report.svg import number, plural
 from sysid_ros.report.table_rows import correlations
 
-VAGUE = 0.2  # half an interval relative to the value, above which an estimate is called vague
+VAGUE = 0.2  # half an interval, as :func:`_width` has it, above which an estimate is called vague
 ENTANGLED = 0.8  # correlation above which two parameters are worth telling apart
 _NAMED = 4  # parameters named in one sentence
 
@@ -120,13 +120,26 @@ def next_experiment(outcome: Outcome) -> list[str]:
 def _vague(parameters: Iterable[ParameterEstimate]) -> dict[Kind, list[ParameterEstimate]]:
     found: dict[Kind, list[ParameterEstimate]] = {}
     for parameter in parameters:
-        if parameter.unidentifiable or (parameter.relative or 0.0) > VAGUE:
+        if parameter.unidentifiable or _width(parameter) > VAGUE:
             found.setdefault(kind_of(parameter), []).append(parameter)
     return found
 
 
+def _width(parameter: ParameterEstimate) -> float:
+    """Half the interval over the value; of what may have either sign, over half its bounds' width.
+
+    An offset that is known to be nothing is known well. Zero where nothing can be said.
+    """
+    interval = parameter.interval()
+    if interval is None:
+        return 0.0
+    if parameter.lower < 0.0 < parameter.upper:
+        return (interval[1] - interval[0]) / (parameter.upper - parameter.lower)
+    return parameter.relative or 0.0
+
+
 def _for_kind(kind: Kind, members: Sequence[ParameterEstimate]) -> str:
-    widths = [(parameter.relative or 0.0, parameter.name) for parameter in members]
+    widths = [(_width(parameter), parameter.name) for parameter in members]
     named = [
         f"{name} ({f'±{number(100 * width, 2)} %' if width else 'open'})"
         for width, name in sorted(widths, key=lambda one: one[0], reverse=True)

@@ -125,7 +125,10 @@ def _optimisation(shown: Shown) -> Content | None:
     return {} if shown.outcome.fit.trace or shown.outcome.fit.landscapes else None
 
 
-def _bias(shown: Shown) -> Content:
+def _bias(shown: Shown) -> Content | None:
+    outcome = shown.outcome
+    if outcome.fit.torque is not None and not (outcome.bias or outcome.fit.model_error):
+        return None  # it simulated nothing that could be refitted otherwise
     return {"refit_shift": table_rows.refit_shift, "error_shift": table_rows.error_shift}
 
 

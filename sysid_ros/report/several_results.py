@@ -15,6 +15,7 @@ from markupsafe import Markup
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement import HASH_PREFIX, Outcome
 from sysid_ros.report.svg import forest, number, to_error, unit
+from sysid_ros.report.table_rows import is_coordinate
 
 # Two estimates that differ by more than this many standard errors of their difference are not
 # the same number measured twice.
@@ -34,10 +35,14 @@ class ComparedParameter:
 
 
 def compared_parameters(outcomes: Sequence[Outcome]) -> list[ComparedParameter]:
-    """Every parameter that any of ``outcomes`` has, in order of appearance."""
+    """Every parameter that any of ``outcomes`` has, in order of appearance.
+
+    Coordinates of inertias stand behind all others, as in one result.
+    """
     by_outcome = [{p.name: p for p in outcome.fit.parameters} for outcome in outcomes]
     names = dict.fromkeys(name for parameters in by_outcome for name in parameters)
-    return [_compared(name, [found.get(name) for found in by_outcome]) for name in names]
+    rows = [_compared(name, [found.get(name) for found in by_outcome]) for name in names]
+    return sorted(rows, key=lambda row: is_coordinate(row.name, row.unit))
 
 
 def _compared(name: str, found: Sequence[ParameterEstimate | None]) -> ComparedParameter:

@@ -67,8 +67,17 @@ def clock_relation(topic: TopicQuality) -> str:
 
 
 def parameter_rows(fit: FitResult) -> list[ParameterRow]:
-    """One row per parameter, in the fit's order."""
-    return [_parameter_row(parameter) for parameter in fit.parameters]
+    """One row per parameter, in the fit's order, coordinates of inertias behind all others.
+
+    Such a coordinate has no unit and means nothing by itself.
+    """
+    rows = [_parameter_row(parameter) for parameter in fit.parameters]
+    return sorted(rows, key=lambda row: is_coordinate(row.name, row.unit))
+
+
+def is_coordinate(parameter: str, unit_text: str) -> bool:
+    """True of a coordinate of an inertia, by its name and unit: one of several without a unit."""
+    return not unit_text and parameter.endswith("]")
 
 
 def unclaimed_rows(fit: FitResult) -> list[ParameterRow]:

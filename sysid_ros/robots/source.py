@@ -283,10 +283,14 @@ def _check_names(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> None:
         SignalKind.QPOS: ("joint", list(state_joints(spec))),
         SignalKind.QVEL: ("joint", list(state_joints(spec))),
     }
+    hints = {
+        "actuator": "; servo, velocity_servo or effort with a joint's name add one",
+        "sensor": "; type and at add one",
+    }
     for signal in signals:
         what, names = valid[signal.kind]
         if what == "actuator" and "." in signal.name:  # perhaps a further input of one
             names = [*control_names(spec.copy().compile())]
         if signal.name not in names:
-            hint = "; type and at add one" if what == "sensor" else ""
-            raise ModelError(f"{signal.place}: {unknown_name(what, signal.name, names)}{hint}")
+            unknown = unknown_name(what, signal.name, names)
+            raise ModelError(f"{signal.place}: {unknown}{hints.get(what, '')}")

@@ -90,7 +90,7 @@ def _set_up(scene: Path, model: Path, sequences: Sequence[SequenceFit]) -> str:
         return _SWITCHED_OFF
     stretch = telling_stretch(sequences)
     if stretch is None:
-        return "no position is measured"
+        return "no measured position is compared with a simulated one"
     try:
         compiled = mujoco.MjModel.from_xml_path(str(model))
         check_drawable(compiled)  # before a process is started for nothing

@@ -52,6 +52,8 @@ def test_table_and_page(results: Path, tmp_path: Path, capsys: pytest.CaptureFix
         assert browser.run("document.querySelectorAll('figure svg').length") == 5
         assert browser.run("document.querySelectorAll('figure svg .mark').length") == 1
         assert browser.run("document.querySelector('h2').textContent") == "ERROR"
+        first_screen = browser.run("document.querySelector('.verdict').textContent")
+        assert "joint0_friction: +" in first_screen and "joint1" not in first_screen
 
 
 def test_json(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,6 +66,17 @@ def test_json(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert changed["changes"][0]["percent"] == pytest.approx(20.0, abs=4.0)
     assert changed["p"] < 0.01
     assert document["parameters"]["joint1_friction"]["changes"] == []
+
+
+def test_a_folder_of_folders_that_fits_went_to_holds_their_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for day in (0, 1):
+        write(tmp_path / "runs" / f"day_{day}" / "2026-01-01_arm", made([1.0], day, 0.1))
+    write(tmp_path / "runs" / ".day_2" / "2026-01-01_arm", made([1.0], 2, 0.1))
+    runs, page = str(tmp_path / "runs"), str(tmp_path / "page.html")
+    assert main(["trend", runs, "--json", "--output", page]) == 0
+    assert len(json.loads(capsys.readouterr().out)["results"]) == 2
 
 
 def test_a_recording_counts_once(

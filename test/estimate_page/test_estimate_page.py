@@ -29,14 +29,15 @@ def parameter(name: str, value: float, error: float | None) -> ParameterEstimate
 
 
 def estimate(number: int) -> HorizonEstimate:
-    """Two parameters that settle; the second has no interval before the third estimate."""
+    """Parameters that settle, the last at zero; the second has no interval before the fourth."""
     error = 1.0 / (1 + number)
     parameters = (
         parameter("mass", 2.0 + error, 0.5 * error),
         parameter("<b>damping</b>", 3.0, error if number > 2 else None),
+        parameter("delay", 1.7e-21, 0.1),
     )
     return HorizonEstimate(
-        time=0.1 * number, parameters=parameters, covariance=np.eye(2), scales=np.ones(2),
+        time=0.1 * number, parameters=parameters, covariance=np.eye(3), scales=np.ones(3),
         settled=True, undetermined=(), unexplained=(), windows=number, noise={}, simulated=0,
     )  # fmt: skip
 
@@ -70,6 +71,7 @@ def test_a_browser_shows_bands_and_signals() -> None:
         )
         low, high = estimate(7).parameters[0].interval() or (0.0, 0.0)
         assert f"2.125 kg ({low:.5g} to {high:.5g})" in cards[0]
+        assert "\n0 kg (0 to 0." in cards[2]
         assert "<b>damping</b>" in cards[1]  # as text, not as an element
         band = "document.querySelectorAll('path.band')[{}].getAttribute('d').split('L').length"
         assert page.run(band.format(0)) == 2 * (8 + 1)  # the last one comes twice

@@ -299,6 +299,9 @@ def test_files_that_are_no_experiment_are_refused(tmp_path: Path, content: bytes
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match=r"cannot read the experiment file .*No such file"):
         load_experiment(tmp_path / "absent.yaml")
+    (tmp_path / "experiment.yaml").write_text("")
+    with pytest.raises(ExperimentError, match=r"such file.*; nearest there: 'experiment\.yaml'"):
+        load_experiment(tmp_path / "experimnt.yaml")
     with pytest.raises(ExperimentError, match="cannot read the experiment file"):
         load_experiment(tmp_path)
     with pytest.raises(ExperimentError, match="cannot read the experiment file"):

@@ -16,6 +16,7 @@ import pytest
 import yaml
 from outcomes import outcome as synthetic
 
+from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
 from sysid_ros.engine.friction.servo import VoltageServo, apply_servo_to_spec
 from sysid_ros.engine.parameters.modifiers import AttributeModifier
@@ -70,6 +71,17 @@ def test_controllers_get_joints_gains_and_links(made: Outcome, model: mujoco.MjM
     np.testing.assert_allclose(
         parameters["links"]["link2"]["inertia"], [1, 1.5, 0.8, 0.1, 0.2, 0.05], atol=1e-12
     )
+
+
+def test_controllers_get_a_torque_offset_and_not_the_spring_that_stands_for_it(
+    made: Outcome, model: mujoco.MjModel
+) -> None:
+    spec = mujoco.MjSpec.from_string(MODEL)
+    lookup("joint", "torque_offset").write(spec, "shoulder", np.array([0.7]))
+    text = ros2_control_yaml(made, spec.compile())
+    dynamics = yaml.safe_load(text)["/**"]["ros__parameters"]["dynamics"]["shoulder"]
+    assert dynamics["stiffness"] == 0.0
+    assert dynamics["torque_offset"] == pytest.approx(0.7)
 
 
 def test_gains_move_the_joint_as_the_servo_does(model: mujoco.MjModel, made: Outcome) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import signal
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -119,6 +120,16 @@ def test_launch_fails_where_a_node_failed(
     make = getattr(launching, declare)("identify", {})
     with pytest.raises(RuntimeError, match=f"identify ended with status {int(status)}"):
         asked_of_launch(launching, make, context)["on_exit"](*ended(status, shutdown=shutdown))
+
+
+@pytest.mark.parametrize("declare", ["node", "ending_node"])
+def test_a_node_that_an_interrupt_killed_before_it_listened_has_not_failed(
+    launching: Any, context: Any, declare: str
+):
+    on_exit = asked_of_launch(launching, getattr(launching, declare)("identify", {}), context)
+    assert on_exit["on_exit"](*ended(-signal.SIGINT, shutdown=True)) == []
+    with pytest.raises(RuntimeError, match="identify ended with status -2"):
+        on_exit["on_exit"](*ended(-signal.SIGINT, shutdown=False))
 
 
 def test_launch_goes_on_without_a_node_that_only_watches(launching: Any, context: Any):

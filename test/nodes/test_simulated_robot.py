@@ -32,6 +32,12 @@ def cart(**options: float) -> SimulatedRobot:
     return SimulatedRobot(mujoco.MjModel.from_xml_string(CART), rate=100.0, **options)
 
 
+def test_a_model_that_no_command_can_move_is_refused():
+    passive = CART[: CART.index("  <actuator>")] + "</mujoco>"
+    with pytest.raises(ModelError, match="needs actuators"):
+        SimulatedRobot(mujoco.MjModel.from_xml_string(passive), rate=100.0)
+
+
 def test_states_come_at_their_rate_however_the_clock_is_read():
     robot = cart()
     times = [state.time for until in (0.005, 0.031, 0.0315, 0.2) for state in robot.advance(until)]

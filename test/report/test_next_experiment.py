@@ -55,6 +55,18 @@ def test_vague_parameters_name_their_motion() -> None:
     assert "square root" in second
 
 
+def test_what_may_have_either_sign_is_vague_by_its_bounds_and_not_by_its_value() -> None:
+    made = with_parameters(synthetic(), ("offset", "N m", 0.01), ("coordinate", "", 0.01))
+    known = [replace(p, value=1e-75, lower=-10.0, upper=10.0) for p in made.fit.parameters]
+    unbounded = replace(known[1], lower=-np.inf, upper=np.inf)
+    made = replace(made, fit=replace(made.fit, parameters=(known[0], unbounded)))
+    (said,) = next_experiment(made)
+    assert said.startswith("Every interval")
+    vague = replace(known[0], standard_error=4.0)
+    made = replace(made, fit=replace(made.fit, parameters=(vague, unbounded)))
+    assert next_experiment(made)[0].startswith("For offset (±74 %)")
+
+
 def test_entangled_parameters_name_the_motion_that_tells_them_apart() -> None:
     pair = ("a_damping", "N m s/rad", 0.01), ("a_frictionloss", "N m", 0.01)
     (said,) = next_experiment(with_parameters(synthetic(), *pair, corr=-0.9))

@@ -43,6 +43,14 @@ def test_parameters_that_only_one_result_has() -> None:
     assert rows[2].values == ("", "0.002130")
 
 
+def test_coordinates_of_an_inertia_stand_last() -> None:
+    made = synthetic()
+    first, *others = made.fit.parameters
+    coordinate = replace(first, name="link_inertia[0]", unit="")
+    fit = replace(made.fit, parameters=(coordinate, *others))
+    assert compared_parameters([replace(made, fit=fit)])[-1].name == "link_inertia[0]"
+
+
 def test_cautions() -> None:
     first = synthetic()
     assert cautions({"a": first, "b": first}) == []

@@ -21,7 +21,7 @@ from sysid_ros.report.svg import charts, pairs
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.bounds import bounds_bar
 from sysid_ros.report.svg.element import element
-from sysid_ros.report.svg.frame import WIDTH, Frame
+from sysid_ros.report.svg.frame import HEIGHT, WIDTH, Frame
 from sysid_ros.report.svg.heatmap import heatmap
 from sysid_ros.report.svg.numbers import with_unit
 
@@ -55,6 +55,13 @@ def test_labels_stay_within_the_picture() -> None:
         assert float(place) + 3.0 * len(label) <= WIDTH
     (middle,) = re.findall(r"translate\(11.0 ([\d.]+)\)", drawing)
     assert float(middle) - 3.0 * len(y.label) >= 0.0
+
+
+def test_a_label_longer_than_the_picture_is_pressed_into_it() -> None:
+    axes = Axis.over([0.0, 1.0], "x"), Axis.over([0.0, 1.0], "shoulder_joint_damping [N m s/rad]")
+    drawing = str(Frame(*axes, "title").svg())
+    (length,) = re.findall(r'textLength="([\d.]+)" lengthAdjust="spacingAndGlyphs"', drawing)
+    assert float(length) <= HEIGHT
 
 
 @pytest.mark.parametrize("half", [0.00044, 0.00049, 0.00083, 0.00093, 0.0012, 12345.0])

@@ -42,6 +42,14 @@ def test_what_is_as_good_as_zero_reads_so() -> None:
     assert (row.value, row.relative) == ("0", "")
 
 
+def test_coordinates_of_an_inertia_stand_behind_what_means_something_by_itself() -> None:
+    fit = outcome().fit
+    names = [("arm_inertia[0]", ""), ("arm_ipos[1]", "m"), ("motor_gain", "")]
+    parameters = [replace(fit.parameters[0], name=name, unit=unit) for name, unit in names]
+    rows = parameter_rows(replace(fit, parameters=tuple(parameters)))
+    assert [row.name for row in rows] == ["arm_ipos[1]", "motor_gain", "arm_inertia[0]"]
+
+
 def test_the_time_of_a_simulation_is_not_compared_with_the_recorders() -> None:
     topic = replace(outcome().quality[0], clock_offset=0.0025, clock_drift=4e-6)
     assert clock_relation(topic) == "2.5 ms, 4 ppm"

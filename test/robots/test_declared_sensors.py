@@ -78,6 +78,7 @@ def test_an_encoder_behind_a_spring_is_the_sum_of_two_joints() -> None:
         ("sensor: rate, type: accelerometer, at: tip", "has a sensor 'rate' that is no accel"),
         ("sensor: new, type: gyro, at: tipp", "unknown site or body 'tipp'; nearest: 'tip'"),
         ("sensor: new, type: jointpos, at: arm", "unknown joint 'arm'"),
+        ("actuator: new", "none to choose from; servo, velocity_servo or effort with"),
         ("sensor: new", r"signals \(line \d+\): unknown sensor 'new'.*type and at add one"),
     ],
 )

@@ -147,7 +147,7 @@ def test_a_reason_where_there_is_nothing_to_see(
 
 def test_a_reason_where_no_joint_is_known(folder: Path) -> None:
     with drawing(folder / MODEL, []) as video:
-        assert video().reason == "no position is measured"
+        assert video().reason == "no measured position is compared with a simulated one"
     (folder / MODEL).write_text(ROBOT.format(geom="").replace("signal_0", "other"))
     assert "no signal is the position" in drawn(folder).reason
     (folder / MODEL).unlink()

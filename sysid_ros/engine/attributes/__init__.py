@@ -13,5 +13,6 @@ from sysid_ros.engine.attributes.actuator_attributes import (
 from sysid_ros.engine.attributes.attribute import Attribute
 from sysid_ros.engine.attributes.attribute_table import lookup, table
 from sysid_ros.engine.attributes.body_attributes import INERTIAS, mass_scaled, theta_bounds
+from sysid_ros.engine.attributes.joint_attributes import SOFT_SPRING
 from sysid_ros.engine.attributes.place_attributes import PLACES
 from sysid_ros.engine.attributes.signal_attributes import AXIS_BIASES

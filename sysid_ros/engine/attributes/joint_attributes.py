@@ -42,29 +42,29 @@ def _write_springref(spec: Any, name: str, value: FloatArray) -> None:
 
 # MuJoCo has no constant torque on a joint; a spring so soft that its stiffness does not matter, and
 # whose rest position is far away, is one.
-_SOFT = 1e-4  # N m/rad or N/m
+SOFT_SPRING = 1e-4  # N m/rad or N/m
 
 
 def _read_offset(spec: Any, name: str) -> FloatArray:
     joint = _without_spring(spec, name)
-    soft = linear(joint.stiffness) == _SOFT
-    return scalar(-_SOFT * joint.springref / _per_radian(spec, joint) if soft else 0.0)
+    soft = linear(joint.stiffness) == SOFT_SPRING
+    return scalar(-SOFT_SPRING * joint.springref / _per_radian(spec, joint) if soft else 0.0)
 
 
 def _write_offset(spec: Any, name: str, value: FloatArray) -> None:
     """The torque that is needed besides what inertia, gravity, springs and friction ask for."""
     joint = _without_spring(spec, name)
     stiffness = np.array(joint.stiffness, dtype=np.float64)
-    softened = _SOFT if value[0] else 0.0
+    softened = SOFT_SPRING if value[0] else 0.0
     joint.stiffness = softened if stiffness.ndim == 0 else np.array([softened, *stiffness[1:]])
-    joint.springref = -float(value[0]) / _SOFT * _per_radian(spec, joint)
+    joint.springref = -float(value[0]) / SOFT_SPRING * _per_radian(spec, joint)
 
 
 def _without_spring(spec: Any, name: str) -> Any:
     joint = find(spec, "joint", name)
     if joint.type not in SCALAR:
         raise ModelError(f"torque_offset of joint {name!r}: only hinges and slides have one")
-    if linear(joint.stiffness) not in (0.0, _SOFT):
+    if linear(joint.stiffness) not in (0.0, SOFT_SPRING):
         raise ModelError(
             f"torque_offset of joint {name!r}: it has a spring; identify its springref instead"
         )

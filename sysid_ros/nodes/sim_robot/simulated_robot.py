@@ -76,10 +76,16 @@ class SimulatedRobot:
           seed: Seed of the noise.
 
         Raises:
-          ModelError: The model has other joints, or the rate does not fit the timestep.
+          ModelError: The model has other joints or no actuators, or the rate does not fit the
+            timestep.
         """
         if model.njnt == 0 or any(kind not in SCALAR for kind in model.jnt_type):
             raise ModelError("a simulated robot needs hinge and slide joints only")
+        if n_actuators(model) == 0:
+            raise ModelError(
+                "a simulated robot needs actuators, which commands move; this model has none, as "
+                "a URDF: add them to the model that MuJoCo makes of it"
+            )
         self.joints = tuple(model.joint(i).name for i in range(model.njnt))
         self._steps = round(1.0 / (rate * model.opt.timestep))
         if self._steps < 1 or abs(self._steps * model.opt.timestep * rate - 1.0) > 1e-9:

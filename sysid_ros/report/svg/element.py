@@ -46,12 +46,29 @@ def group(elements: Iterable[Markup], **attributes: str | float) -> Markup:
     return element("g", *elements, **attributes)
 
 
-def text(content: str, x: float, y: float, *, css: str, anchor: str = "middle") -> Markup:
+def text(
+    content: str, x: float, y: float, *, css: str, anchor: str = "middle", **attributes: str | float
+) -> Markup:
     """A text whose ``anchor`` (start, middle, end) lies at ``x``."""
-    return element("text", content, css=css, x=x, y=y, text_anchor=anchor)
+    return element("text", content, css=css, x=x, y=y, text_anchor=anchor, **attributes)
 
 
-def turned_text(content: str, x: float, y: float, *, css: str, anchor: str = "middle") -> Markup:
+def turned_text(
+    content: str, x: float, y: float, *, css: str, anchor: str = "middle", **attributes: str | float
+) -> Markup:
     """The same, read from bottom to top."""
     transform = f"translate({x:.1f} {y:.1f}) rotate(-90)"
-    return element("text", content, css=css, transform=transform, text_anchor=anchor)
+    return element("text", content, css=css, transform=transform, text_anchor=anchor, **attributes)
+
+
+def within(content: str, room: float, letter: float) -> dict[str, str | float]:
+    """Attributes that press a text together where it is longer than its room, in pixels.
+
+    Args:
+      content: The text.
+      room: What there is.
+      letter: What one of its letters takes at the most.
+    """
+    if len(content) * letter <= room:
+        return {}
+    return {"textLength": room, "lengthAdjust": "spacingAndGlyphs"}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from sysid_ros.report.svg.axis import Axis
-from sysid_ros.report.svg.element import element, group, picture, text, turned_text
+from sysid_ros.report.svg.element import element, group, picture, text, turned_text, within
 
 WIDTH = 290.0
 HEIGHT = 190.0
@@ -119,8 +119,8 @@ class Frame:
         for tick in ticks:
             x, label = self.column(tick), self.x.tick_text(tick)
             parts.append(element("line", css="grid", x1=x, x2=x, y1=_TOP, y2=_BOTTOM))
-            within = min(x, WIDTH - 0.5 * _LETTER * len(label))
-            parts.append(text(label, within, _BOTTOM + 13.0, css="tick"))
+            inside = min(x, WIDTH - 0.5 * _LETTER * len(label))
+            parts.append(text(label, inside, _BOTTOM + 13.0, css="tick"))
         return parts
 
     def _horizontal_grid(self) -> list[Markup]:
@@ -135,7 +135,12 @@ class Frame:
     def _labels(self) -> list[Markup]:
         middle, center = 0.5 * (_LEFT + _RIGHT), 0.5 * (_TOP + _BOTTOM)
         half = 0.5 * _LETTER * len(self.y.label)
+        across, up = (
+            within(label, room - 2.0, _LETTER)
+            for label, room in ((self.x.label, WIDTH), (self.y.label, HEIGHT))
+        )
+        center = min(max(center, half), 0.5 * HEIGHT)
         return [
-            text(self.x.label, middle, HEIGHT - 5.0, css="label"),
-            turned_text(self.y.label, 11.0, min(max(center, half), 0.5 * HEIGHT), css="label"),
+            text(self.x.label, middle, HEIGHT - 5.0, css="label", **across),
+            turned_text(self.y.label, 11.0, center, css="label", **up),
         ]
