@@ -135,7 +135,9 @@ def rolling_explanations(recorded: Recorded) -> list[Explanation]:
         return []
     signs = [(change, 0.0) for change in test.discrete()]
     alone = [(one, test.misfit(one[0])) for one in (*signs, *test.scales())]
-    found = [((one,), left) for one, left in alone if decisive(left, before)]
+    found: list[tuple[tuple[tuple[Change, float], ...], Misfit]] = [
+        ((one,), left) for one, left in alone if decisive(left, before)
+    ]
     for (one, first), (other, second) in itertools.permutations(alone if not found else [], 2):
         if other[0].exchange and not one[0].exchange:
             continue  # an exchange comes first

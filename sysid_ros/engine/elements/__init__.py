@@ -88,6 +88,7 @@ from sysid_ros.engine.elements.pseudo_inertia import (
     parameters_of,
     pseudo_inertia,
 )
+from sysid_ros.engine.elements.rolling_wheels import planar_bases, rolling_wheel
 from sysid_ros.engine.elements.slim_model import (
     SlimModel,
     discard_visuals,

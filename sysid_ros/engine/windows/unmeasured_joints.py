@@ -362,7 +362,7 @@ class _Course:
                     return states
                 if len(unit):  # others give way: springs are no stiffer
                     mujoco.mj_solveM(model, data, answer, unit)
-                    inertia = np.linalg.inv(answer[:, pulls.dofs])
+                    inertia = np.asarray(np.linalg.inv(answer[:, pulls.dofs]), dtype=float)
             if len(unit):
                 applied[pulls.dofs] = inertia @ pulls.accelerations(model, data, k)
             ctrl[:] = controls[k]

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import HINGE, joint_of
+from sysid_ros.engine.elements import HINGE, joint_of, rolling_wheel
 from sysid_ros.engine.signals import value_at
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.correlations import decisive
@@ -24,7 +24,6 @@ from sysid_ros.proposal.signals.drives import Drive, moved_by
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.open_drives import Evidence, OpenDrives
 from sysid_ros.proposal.signals.ordered_inputs import by_motion
-from sysid_ros.proposal.signals.rolling_wheels import rolling_wheel
 from sysid_ros.recording.messages import is_asked
 
 # Of a twist, at which place MuJoCo has it; a car's speed is the first.

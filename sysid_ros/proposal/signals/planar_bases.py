@@ -15,13 +15,11 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import HINGE, SLIDE
+from sysid_ros.engine.elements import planar_bases
 from sysid_ros.proposal.signals.bodies import pose_line
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.recording.messages import HEADING, headings
 
-_ALONG = 0.999  # cosine from which an axis is the world's
 _PLACES, _TURNS = ("position", "translation"), ("orientation", "rotation")
 
 
@@ -50,36 +48,6 @@ def planar_positions(
             if coordinate is not None:
                 found[joint] = coordinate, False
     return found
-
-
-def planar_bases(model: mujoco.MjModel) -> list[tuple[int, dict[str, int]]]:
-    """Bodies that all joints above them let slide and turn on a level, and these by their axes."""
-    data, found = mujoco.MjData(model), []
-    mujoco.mj_kinematics(model, data)
-    for body in range(1, model.nbody):
-        last = int(model.body_jntadr[body] + model.body_jntnum[body] - 1)
-        if not model.body_jntnum[body] or model.jnt_type[last] != HINGE:
-            continue
-        chain = [
-            one for one in range(last + 1) if is_above(model, int(model.jnt_bodyid[one]), body)
-        ]
-        if len(chain) == 3 and all(model.jnt_type[one] == SLIDE for one in chain[:2]):
-            axes = {"xyz"[place]: one for one in chain for place in _along(data.xaxis[one])}
-            if axes.keys() == {*"xyz"} and axes["z"] == last:
-                found.append((body, axes))
-    return found
-
-
-def is_above(model: mujoco.MjModel, above: int, body: int) -> bool:
-    """Tell whether a body is another, or one that this is on."""
-    while body > above:
-        body = int(model.body_parentid[body])
-    return body == above
-
-
-def _along(axis: FloatArray) -> list[int]:
-    """The place of the world's axis that a joint's is; none where it lies across."""
-    return [place for place in range(3) if axis[place] > _ALONG]
 
 
 def _coordinate(told: dict[str, Channel], axis: str) -> Channel | None:

@@ -39,7 +39,7 @@ def as_thrusts(model: mujoco.MjModel, drives: Sequence[Drive], lines: Sequence[L
     rotors = {one.name: one.actuator for one in drives if one.thrusts}
     told = [one for one in lines if one.name in rotors and one.channel.quantity == "velocity"]
     trees = {one.name: tree_of(model, rotors[one.name]) for one in told}
-    found = {}
+    found: dict[str, Line] = {}
     for tree in dict.fromkeys(trees.values()):
         own = [one for one in told if trees[one.name] == tree]
         lifts = _lifts(model, [rotors[one.name] for one in own])

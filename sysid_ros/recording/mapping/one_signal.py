@@ -121,7 +121,7 @@ def map_signal(
     lasting = played_back or (held and published_on_change(times, part.max_gap))
     check_samples(times, raw, where, least=1 if lasting else 2)
     if control and not played_back and is_command(msgtype, signal.field, signal.topic):
-        times, raw, pausing = _as_sent(times, raw, max_gap, held=held)
+        times, raw, pausing = _as_sent(times, raw, part.max_gap, held=held)
         lasting = lasting or pausing
     gaps = unknown_intervals(
         times, span.start, span.end, part.max_gap, held=held, masked=masked, lasting=lasting

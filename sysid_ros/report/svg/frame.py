@@ -141,6 +141,6 @@ class Frame:
         )
         center = min(max(center, half), 0.5 * HEIGHT)
         return [
-            text(self.x.label, middle, HEIGHT - 5.0, css="label", **across),
-            turned_text(self.y.label, 11.0, center, css="label", **up),
+            text(self.x.label, middle, HEIGHT - 5.0, css="label", anchor="middle", **across),
+            turned_text(self.y.label, 11.0, center, css="label", anchor="middle", **up),
         ]

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from sysid_ros.proposal.signals.rolling_wheels import rolling_wheel
+from sysid_ros.engine.elements.rolling_wheels import rolling_wheel
 
 RADIUS, WIDTH = 0.05, 0.3
 BASE = """<mujoco><worldbody><body pos="1 2 {r}" quat="{turn}">{free}

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The speeds of wheels that roll while their base moves."""
+"""Bases that move on a level, and the speeds of wheels that roll while their base moves."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import FREE, HINGE, surface_points
-from sysid_ros.proposal.signals.planar_bases import is_above, planar_bases
+from sysid_ros.engine.elements.joints import FREE, HINGE, SLIDE, bodies_above, joints_above
+from sysid_ros.engine.elements.surfaces import surface_points
 
 _UPRIGHT = 0.1  # cosine of the angle between a wheel's axis and the vertical, at most
+_ALONG = 0.999  # cosine from which an axis is the world's
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,27 @@ class RollingWheel:
 
     radius: float  # m
     weights: FloatArray  # (6,) of its rate, for each of the base's linear and angular velocity
+
+
+def planar_bases(model: mujoco.MjModel) -> list[tuple[int, dict[str, int]]]:
+    """Bodies that all joints above them let slide and turn on a level, and these by their axes."""
+    data, found = mujoco.MjData(model), []
+    mujoco.mj_kinematics(model, data)
+    for body in range(1, model.nbody):
+        last = int(model.body_jntadr[body] + model.body_jntnum[body] - 1)
+        if not model.body_jntnum[body] or model.jnt_type[last] != HINGE:
+            continue
+        chain = sorted(joints_above(model, body))
+        if len(chain) == 3 and all(model.jnt_type[one] == SLIDE for one in chain[:2]):
+            axes = {"xyz"[place]: one for one in chain for place in _along(data.xaxis[one])}
+            if axes.keys() == {*"xyz"} and axes["z"] == last:
+                found.append((body, axes))
+    return found
+
+
+def _along(axis: FloatArray) -> list[int]:
+    """The place of the world's axis that a joint's is; none where it lies across."""
+    return [place for place in range(3) if axis[place] > _ALONG]
 
 
 def rolling_wheel(model: mujoco.MjModel, joint: int) -> RollingWheel | None:
@@ -58,7 +80,7 @@ def _base(model: mujoco.MjModel, body: int) -> int:
     It is the world where that turns on it itself.
     """
     for base, _ in planar_bases(model):
-        if is_above(model, base, body):
+        if base in bodies_above(model, body):
             return base
     root = int(model.body_rootid[body])
     first = int(model.body_jntadr[root])
