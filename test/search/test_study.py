@@ -40,14 +40,14 @@ def test_a_study_made_by_hand_is_continued(tmp_path: Path) -> None:
         lambda trial: float(
             rastrigin(np.array([[trial.suggest_float(f"p{i}", -5.0, 5.0) for i in range(3)]]))[0, 0]
         ),
-        n_trials=20,
+        n_trials=6,
     )
     best_before = study.best_value
-    config = SearchConfig(method="cma-es", trials=120, study=storage, study_name="mine")
+    config = SearchConfig(method="cma-es", trials=60, study=storage, study_name="mine")
     end = run_search(config, space(), rastrigin)
     again = optuna.load_study(study_name="mine", storage=storage)
-    assert len(again.trials) == 140
-    assert len(end.elsewhere) == 140
+    assert len(again.trials) == 66
+    assert len(end.elsewhere) == 66
     assert again.best_value < best_before
     best = end.best(1, space())[0]
     assert rastrigin(best[np.newaxis])[0, 0] == pytest.approx(again.best_value)

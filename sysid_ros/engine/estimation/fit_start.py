@@ -42,7 +42,7 @@ def problem_of(
     noise: Mapping[str, float],
     added: AddedRows | None = None,
 ) -> WindowedProblem:
-    """The problem that a fit with these settings minimizes."""
+    """The function that a fit with these settings minimizes."""
     return WindowedProblem(
         groups,
         params,

@@ -62,7 +62,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Part:
-    """What of a recording all its signals are made of."""
+    """The part of a recording that all its signals are made of."""
 
     used: Range  # what was asked for
     span: Range  # from when to when anything is measured in it
