@@ -165,7 +165,7 @@ def _robots(joints: Sequence[str]) -> dict[str, frozenset[str]]:
 def _of_robot(channel: Channel, robots: Mapping[str, Collection[str]]) -> Channel:
     """Put the robot's name before that of a joint, where the topic names one robot."""
     parts = channel.topic.split("/")[1:-1]
-    told = frozenset().union(*map(words_of, parts))
+    told: frozenset[str] = frozenset().union(*map(words_of, parts))
     fitting = [space for space, words in robots.items() if words and told.issuperset(words)]
     if not channel.name or "/" in channel.name or len(fitting) != 1:
         return channel
