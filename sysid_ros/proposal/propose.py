@@ -13,24 +13,11 @@ from typing import Any
 import mujoco
 
 from sysid_ros.dataset import without_contacts
-from sysid_ros.diagnosis import (
-    Finding,
-    FindingKind,
-    check_dataset,
-    mistaken_units,
-    runaways,
-)
+from sysid_ros.diagnosis import Finding, FindingKind, mistaken_units, runaways
 from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.windows import RESTING
 from sysid_ros.errors import ExperimentError, SysidError
-from sysid_ros.experiment import (
-    Experiment,
-    Packages,
-    apply_overrides,
-    parse_experiment,
-    parse_yaml,
-    without_places,
-)
+from sysid_ros.experiment import Experiment, Packages, parse_experiment
 from sysid_ros.proposal import torque_proposal
 from sysid_ros.proposal.candidate import Candidate, together, with_first
 from sysid_ros.proposal.contact_windows import with_windows_for_contacts
@@ -51,6 +38,7 @@ from sysid_ros.proposal.recordings import (
     proposed_window,
     relative,
 )
+from sysid_ros.proposal.repairs import tested
 from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
 from sysid_ros.proposal.servo_starts import begun_at_motion
 from sysid_ros.proposal.signals import (
@@ -62,7 +50,6 @@ from sysid_ros.proposal.signals import (
     RecordedSignals,
     as_drafted,
     at_commanded_speeds,
-    in_no_frame,
     recorded_signals,
     servo_sensors,
     signals_in,
@@ -72,11 +59,6 @@ from sysid_ros.proposal.signals import (
     without_mistaken,
 )
 from sysid_ros.robots import build_parameters, description_in, load_model
-
-_REPAIRED = (
-    FindingKind.SIGN, FindingKind.DEGREES, FindingKind.MILLIMETRES, FindingKind.UNIT,
-    FindingKind.SWAP, FindingKind.MOUNTING,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -154,10 +136,10 @@ def propose(
         units = mistaken_units(experiment, load_some(experiment))
         recorded = without_efforts(spec, recorded, units) or served
         draft = _drafted(model, recorded, folders, output)
-    draft, findings, loaded = _tested(draft, output, recorded)
+    draft, findings, loaded = tested(draft, output, recorded)
     while served := without_mistaken(spec, recorded, findings):
         recorded, draft = served, _drafted(model, served, folders, output)
-        draft, findings, loaded = _tested(draft, output, served)
+        draft, findings, loaded = tested(draft, output, served)
     if torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping):
         on_stage("looking for motors that turn with two joints")
         experiment = parse_experiment(draft.text(), path=output)
@@ -169,7 +151,7 @@ def propose(
         if served is None:
             return _proposal(fitted, findings, output)
         recorded, draft = served, _drafted(model, served, folders, output)
-        draft, findings, loaded = _tested(draft, output, served)
+        draft, findings, loaded = tested(draft, output, served)
     on_stage("trying which parameters the recordings determine")
     return _determined(draft, recorded, findings, output, loaded)
 
@@ -272,49 +254,6 @@ def _masks(channels: Sequence[Channel]) -> tuple[SignalEntry, ...]:
             doubt = f"does nothing count while {channel.topic} is false?"
             return (SignalEntry({"topic": channel.topic, "field": channel.field}, doubt),)
     return ()
-
-
-def _tested(
-    draft: Draft, output: Path, recorded: RecordedSignals
-) -> tuple[Draft, tuple[Finding, ...], Loaded | None]:
-    """Repair signs, units and exchanged signals as ``sysid_ros check`` would; keep the rest.
-
-    The recordings come along where nothing was repaired.
-    """
-    experiment = parse_experiment(draft.text(), path=output)
-    by_torque = torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping)
-    loaded = Loaded.of(experiment)
-    findings = check_dataset(experiment, loaded.dataset, simulated=not by_torque, seen=loaded.seen)
-    kinds = {FindingKind.MOUNTING} if recorded.given else _REPAIRED
-    repaired = [one for one in findings if one.kind in kinds and not in_no_frame(one)]
-    rest = tuple(finding for finding in findings if finding not in repaired)
-    if not repaired:
-        return draft, rest, loaded
-    overrides = [one for finding in repaired for one in finding.overrides]
-    tree = without_places(apply_overrides(parse_yaml(draft.text(), "proposal"), overrides))
-    doubts = {
-        label: finding.sentence
-        if place == 0
-        else f"{finding.kind.value}, as {finding.signals[0]!r}"
-        for finding in repaired
-        for place, label in enumerate(finding.signals)
-    }
-    signals = tuple(
-        SignalEntry(
-            dict(values),
-            "\n".join(part for part in (entry.doubt, doubts.get(_label(entry.values), "")) if part),
-            entry.grounds,
-        )
-        for values, entry in zip(tree["signals"], draft.signals, strict=True)
-    )
-    mounted = [one for one in repaired if one.kind is FindingKind.MOUNTING]
-    entry = (tree["parameters"][-1], mounted[0].sentence) if mounted else None
-    return replace(draft, signals=signals, mounting=entry), rest, None
-
-
-def _label(values: dict[str, object]) -> str:
-    kind, name = next(iter(values.items()))
-    return f"{name}_{kind}" if kind in ("qpos", "qvel", "effort", *SERVOS) else str(name)
 
 
 def _with_parameters(

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
 import pytest
 from arm_recording import arm_model, simulate, write_bag, wrong_model
 
-from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
 from sysid_ros.errors import DataError
 from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.pipeline.experiment_run import run_experiment
-from sysid_ros.proposal import propose, recordings
+from sysid_ros.proposal import propose, recordings, repairs
 from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, SignalKind
 from sysid_ros.rehearsal import Motion, RecordingPlan, generate
 
@@ -207,17 +208,35 @@ def test_only_what_measured_torque_moves_is_to_be_found(tmp_path: Path) -> None:
     assert springs == ["j2"]
 
 
-def test_the_body_that_gravity_names_is_free(tmp_path: Path) -> None:
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_body_that_gravity_names_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, turned: bool
+) -> None:
+    """Also where an encoder counts the other way, which may hide masses until it is repaired."""
+    right, seen = repairs.check_dataset, []
+
+    def hiding_masses(*given: Any, **how: Any) -> tuple[Finding, ...]:
+        found = right(*given, **how)
+        signs = tuple(one for one in found if one.kind is FindingKind.SIGN)
+        seen.append(bool(signs))
+        return signs or found
+
+    monkeypatch.setattr(repairs, "check_dataset", hiding_masses)
     truth = arm_model(1, 2)
     spec = mujoco.MjSpec.from_string(truth)
     body = spec.body("link1")
     body.mass, body.inertia = body.mass / 1.5, body.inertia / 1.5
     (tmp_path / "arm.xml").write_text(without_sensors(spec.to_xml()))
-    write_bag(tmp_path / "bag", simulate(truth, 1))
+    recorded = simulate(truth, 1)
+    for told in ("position", "velocity") if turned else ():
+        recorded = recorded.changed(told, 1, np.negative)
+    write_bag(tmp_path / "bag", recorded)
     proposal = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
     masses = {one.pattern: one for one in proposal.experiment.parameters if one.attribute == "mass"}
     assert masses["link1"].prior is None  # what contradicts the model does not pull back to it
     assert "times the model's" in proposal.text
+    assert ("scale: -1.0" in proposal.text) is turned
+    assert seen == ([True, False] if turned else [False])
     assert proposal.findings == ()
 
 

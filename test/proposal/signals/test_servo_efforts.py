@@ -19,7 +19,7 @@ from robot_to_try import TORQUES
 from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.errors import DataError
 from sysid_ros.experiment import Experiment
-from sysid_ros.proposal import propose
+from sysid_ros.proposal import propose, repairs
 from sysid_ros.proposal.signals.mapping import map_robot
 from sysid_ros.proposal.signals.recorded_signals import (
     at_commanded_speeds,
@@ -125,8 +125,8 @@ def test_efforts_that_commanded_speeds_explain_are_tested_for_their_unit_only(
         tested.append({one.label for one in experiment.signals})
         raise DataError("tested")
 
+    monkeypatch.setattr(repairs, "check_dataset", once)
     module = importlib.import_module("sysid_ros.proposal.propose")
-    monkeypatch.setattr(module, "check_dataset", once)
     with pytest.raises(DataError, match="tested"):
         propose(model, [made.bag], tmp_path / "experiment.yaml")
     (labels,) = tested

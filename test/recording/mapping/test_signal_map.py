@@ -440,6 +440,30 @@ def test_commands_on_change_have_no_gaps(arm, write_bag, multi_array) -> None:
     assert next(row for row in result.quality if row.topic == "/command").gaps == 0
 
 
+def test_lost_commands_are_filled_in_and_pauses_without_change_are_no_gaps(
+    arm, write_bag, multi_array
+) -> None:
+    states = [entry for entry in arm if entry.topic == "/joint_states"]
+
+    def told(places) -> list[Entry]:
+        sent = [
+            replace(states[2 * place], topic="/command", message=multi_array(float(value)))
+            for value, place in places
+        ]
+        return [*states, *sent]
+
+    lossy = [(k, k) for k in range(50) if k not in (20, 21)]
+    (control,) = mapped(write_bag(told(lossy), "lossy"), COMMAND, SHOULDER).controls
+    np.testing.assert_allclose(control.values, np.arange(50.0), rtol=1e-9)
+    assert control.times[20] == pytest.approx(0.4005)  # as received
+    sent = [k for k in range(50) if k not in (*range(11, 20), *range(31, 40))]
+    (control,) = mapped(write_bag(told(enumerate(sent)), "still"), COMMAND, SHOULDER).controls
+    assert control.gaps == ()
+    lost = [(k, k) for k in sent]
+    (control,) = mapped(write_bag(told(lost), "lost"), COMMAND, SHOULDER).controls
+    assert len(control.gaps) == 2
+
+
 def test_start_and_end_cut_but_do_not_shift(arm, write_bag, monkeypatch) -> None:
     monkeypatch.setattr(one_signal, "_STILL_FELT", 0.005)
     result = mapped(write_bag(arm), COMMAND, SHOULDER, start=0.25, end=0.55)
