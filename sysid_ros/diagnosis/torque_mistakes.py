@@ -186,7 +186,8 @@ def position_factor(recorded: Recorded, test: Dynamics) -> Explanation | None:
       recorded: What was recorded.
       test: Its test.
     """
-    before, glance, seen = test.misfit(), test.glance(), []
+    before, glance = test.misfit(), test.glance()
+    seen: list[_Tried] = []
     for family in families(recorded, _suspects(test)):
         if family.kind is FindingKind.SCALE:
             size, misfit = best_of(family, test.glance, glance, test.peek)
