@@ -59,6 +59,7 @@ _VISIBLE = {FindingKind.OFFSET: 0.05, FindingKind.LAG: 0.0}  # share unexplained
 _OTHERWISE = 0.1  # ... at the least
 _GOOD_SIGNS = 0.2  # of the power, that several signs may leave: each has its own row's evidence
 _PROMISING = 0.8  # ratio of powers at a glance
+_MOSTLY = 0.75  # of the stretches, in which such a repair must be better
 _SETTLED = 0.01  # of the power, that a sign, a unit or an exchange leaves if it is all
 _MOST_TRIED = 6  # hypotheses that are scored at all instants
 _FEW_REVERSED = 3  # joints, of each of which position or torque may be the wrong one
@@ -170,6 +171,32 @@ def _mixing(
     return None if mixing is None else (mixing, (arms * units).T)
 
 
+def position_factor(recorded: Recorded, test: Dynamics) -> Explanation | None:
+    """The factor of a joint's position without which robots of any masses explain less.
+
+    That need not be decisive: it is asked for where torque contradicts the masses of the model, so
+    that something is wrong. Of torques' factors masses tell more: ``None`` where one explains most.
+
+    Args:
+      recorded: What was recorded.
+      test: Its test.
+    """
+    before, glance = test.misfit(), test.glance()
+    seen: list[_Tried] = []
+    for family in families(recorded, _suspects(test)):
+        if family.kind is FindingKind.SCALE:
+            size, misfit = best_of(family, test.glance, glance, test.peek)
+            seen.append(_Tried(family.change(size), size, misfit))
+    found = [
+        one for one in _exact(test, before, glance, seen)
+        if max(one.size, 1.0 / one.size) >= _SMALLEST_FACTOR and _still_moves(recorded, one.change)
+        and not _is_degrees(recorded, one) and one.misfit.better_share(before) >= _MOSTLY
+    ]  # fmt: skip
+    best = _explanation(recorded, test, before, found) if found else None
+    positions = {*recorded.positions.values()}
+    return None if best is None or positions.isdisjoint(best.change.signals) else best
+
+
 def rival_of_mounting(recorded: Recorded, test: Dynamics) -> float:
     """The least share that is left by a mistake which looks as if all torques had another gravity.
 
@@ -227,14 +254,11 @@ def _beside_each_other(
     by_first = partial(_behind, swap=first.change)  # an exchange undoes itself
     second = _with_changes(second, by_first)
     rest = repaired(recorded, second.change)
-    test = Dynamics.of(rest)
-    left = None if test is None else test.misfit()
-    tried = [] if test is None or left is None else _tried(rest, test, left)
-    found = [one for one in tried if left is not None and _accepted(one, left, rest)]
-    if test is None or not found:
-        one = Explanation(first.change, first.size, before.share, second.after)
-    else:
-        one = _explanation(rest, test, before, found)
+    one = Explanation(first.change, first.size, before.share, second.after)
+    if (test := Dynamics.of(rest)) is not None:
+        left = test.misfit()
+        found = [one for one in _tried(rest, test, left) if _accepted(one, left, rest)]
+        one = _explanation(rest, test, before, found) if found else one
     if second.change.kind is FindingKind.SWAP:
         return [second, one]
     return [one, _with_changes(second, partial(_behind, swap=one.change))]

@@ -157,7 +157,8 @@ def rolling_rates(
         for contact in data.contact:
             for geom, other in (contact.geom, contact.geom[::-1]):
                 body = int(model.body_weldid[model.geom_bodyid[geom]]) if geom >= 0 else 0
-                if body not in dofs or not still[other] or abs(contact.dist) > _NEAR:
+                stands = other >= 0 and still[other]
+                if body not in dofs or not stands or abs(contact.dist) > _NEAR:
                     continue
                 mujoco.mj_jac(near, data, arm, None, contact.pos, body)
                 own = arm[:, dofs[body]]

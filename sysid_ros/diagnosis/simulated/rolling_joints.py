@@ -39,6 +39,9 @@ _TOUCHING = 0.8  # of the instants, in which all wheels must roll
 _VISIBLE = 0.1  # of the speed: wheels slip and radii are rounded
 _SMALLEST_FACTOR = 1.25  # of an angle; by less a wheel's radius may be off
 
+# Repairs with their sizes, and what is left beside them.
+_Left = tuple[tuple[tuple[Change, float], ...], Misfit]
+
 
 @dataclass(frozen=True)
 class _Rolling:
@@ -65,6 +68,7 @@ class _Rolling:
         wheels = [
             joint for joint in recorded.positions
             if recorded.is_hinge(joint) and not model.jnt_limited[joint] and moves(recorded, joint)
+            and int(model.body_jntnum[model.jnt_bodyid[joint]]) == 1
         ]  # fmt: skip
         if not recorded.poses or len(wheels) < 2 or not recorded.coordinates:
             return None
@@ -135,9 +139,7 @@ def rolling_explanations(recorded: Recorded) -> list[Explanation]:
         return []
     signs = [(change, 0.0) for change in test.discrete()]
     alone = [(one, test.misfit(one[0])) for one in (*signs, *test.scales())]
-    found: list[tuple[tuple[tuple[Change, float], ...], Misfit]] = [
-        ((one,), left) for one, left in alone if decisive(left, before)
-    ]
+    found: list[_Left] = [((one,), left) for one, left in alone if decisive(left, before)]
     for (one, first), (other, second) in itertools.permutations(alone if not found else [], 2):
         if other[0].exchange and not one[0].exchange:
             continue  # an exchange comes first

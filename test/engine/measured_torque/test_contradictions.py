@@ -120,6 +120,22 @@ def test_a_compressed_effort_is_no_wrong_sign_though_another_sign_and_scale_expl
     assert with_contradictions(experiment, dataset, [right]) == (right,)
 
 
+@pytest.mark.parametrize("label", ["a_qpos", "a_effort"])
+def test_half_a_position_is_no_torque_of_twice_the_size(recorded, tmp_path, label) -> None:
+    """No repair is decisive, and masses contradict both: robots of any masses say which it is."""
+    times, qpos, torque = (one.copy() for one in recorded)
+    wrong, factor = (qpos, 0.5) if label == "a_qpos" else (torque, 2.0)
+    wrong[:, 0] *= factor
+    (tmp_path / "arm.xml").write_text(true_spec().to_xml())
+    write_torque_bag(tmp_path / "bag", times, qpos, torque)
+    (tmp_path / "experiment.yaml").write_text(experiment_text())
+    (finding,) = check_experiment(load_experiment(tmp_path / "experiment.yaml"), None)
+    assert (finding.kind, finding.signals) == (FindingKind.SCALE, (label,))
+    low, high = ("size_low", "size_high") if label == "a_qpos" else ("low", "high")
+    told = 1.0 / factor if label == "a_qpos" else factor
+    assert finding.evidence[low] < told < finding.evidence[high]
+
+
 def test_right_torques_are_not_doubted(recorded) -> None:
     assert odd_of(*recorded) is None
 
