@@ -49,7 +49,7 @@ def test_friction_and_armature_that_others_hang_on_are_held_by_priors(
 @pytest.mark.parametrize(("model_has", "std"), [(True, 0.2), (False, 5.0)])
 def test_a_prior_is_as_wide_as_the_guess_that_it_hangs_on(*, model_has: bool, std: float) -> None:
     # Rotors behind gears have armatures of decades; with a usual size as its prior, of 51 intervals
-    # of twelve wheels under servos whose gains nobody knew 4 held the truth.
+    # of twelve wheels under servos whose gains nobody knew 7 held the truth.
     armature = replace(of_joint("armature"), initial=None if model_has else 0.04)
     kept, _ = chosen([of_joint("damping"), armature], [True, False])
     assert [(one.attribute, one.std) for one in kept] == [("damping", None), ("armature", std)]
