@@ -194,7 +194,7 @@ def test_parameters_of_interest_get_smaller_errors(model: mujoco.MjModel) -> Non
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"velocity": None}, "limits.velocity"),
+        ({"velocity": None}, "or --velocity"),
         ({"fill": 0.0}, "fill is 0"),
         ({"keyframe": "home"}, "keyframe 'home'"),
         ({"clearance": -1.0}, "cannot be negative"),
