@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -145,12 +146,11 @@ def _counted_in(noise_factor: float) -> list[str]:
 
 def _told(motion: DesignedMotion) -> list[str]:
     """Standard errors of a motion by itself."""
-    relative = sorted(
-        zip(motion.relative_errors, motion.standard_errors, motion.names, strict=True), reverse=True
-    )
-    rows = [
-        f"  {error:9.3g}  {100 * share:8.3g} %  {name}" for share, error, name in relative[:_SHOWN]
-    ]
+    rows = []
+    for i in motion.vaguest_first[:_SHOWN]:
+        share = motion.relative_errors[i]
+        told = f"{100 * share:8.3g} %" if math.isfinite(share) else ""
+        rows.append(f"  {motion.standard_errors[i]:9.3g}  {told:10}  {motion.names[i]}")
     return [
         f"predicted standard errors from {motion.told_by}, the largest relative ones first:",
         *rows,

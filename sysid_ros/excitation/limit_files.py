@@ -35,9 +35,19 @@ _YAML_KEYS = {
     "max_effort": ("effort", "has_effort_limits"),
 }
 
+# what may say a limit that nothing says, where it is excite that asks
+_ELSE = (
+    "the URDF and joint_limits.yaml may, or the parameter limits.{kind} of excite, with {count} "
+    "numbers, one for each of {joints}"
+)
+
 
 def join_limits(
-    joints: tuple[str, ...], given: Mapping[str, FloatArray], sources: tuple[FileLimits, ...]
+    joints: tuple[str, ...],
+    given: Mapping[str, FloatArray],
+    sources: tuple[FileLimits, ...],
+    *,
+    remedy: str = _ELSE,
 ) -> MotionLimits:
     """Put the limits of ``n`` joints together.
 
@@ -45,6 +55,7 @@ def join_limits(
       joints: Their names.
       given: Numbers by kind, (n,) each, or empty where none were given; they count first.
       sources: From files, the first that knows a limit counts.
+      remedy: What may say a limit that nothing says; may name its ``{kind}``.
 
     Returns:
       The limits. Without a limit of acceleration, one that reaches the limit of velocity in
@@ -68,11 +79,10 @@ def join_limits(
                 f"{', '.join(joints)}; given: {numbers.tolist()}"
             )
         if lacking := [joint for joint, x in zip(joints, numbers, strict=True) if np.isnan(x)]:
+            named = remedy.format(kind=kind, count=len(joints), joints=", ".join(joints))
             raise ExcitationError(
                 f"nothing says the limit {kind} of joint{'s' * (len(lacking) != 1)} "
-                f"{', '.join(lacking)}; the URDF and joint_limits.yaml may, or the parameter "
-                f"limits.{kind} of excite, with {len(joints)} numbers, one for each of "
-                f"{', '.join(joints)}"
+                f"{', '.join(lacking)}; {named}"
             )
         values[kind] = numbers
     return MotionLimits(**values)

@@ -163,7 +163,8 @@ def read_trajectory(path: Path) -> TrajectoryTable:
         cubic = first.strip() == CUBIC
         rows = [row for row in csv.reader(io.StringIO(rest if cubic else text)) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ExcitationError(f"trajectory {path} cannot be read: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise ExcitationError(f"trajectory {path} cannot be read: {reason}") from None
     if len(rows) < 3 or rows[0][0].strip() != "time" or len(rows[0]) < 2:
         raise ExcitationError(
             f"trajectory {path} needs a first line 'time,<joint>,...' and at least two rows"

@@ -46,6 +46,12 @@ class DesignedMotion:
             return np.asarray(self.standard_errors / np.abs(self.nominal))
 
     @property
+    def vaguest_first(self) -> list[int]:
+        """Parameters by their relative errors, the largest first, those of value zero last."""
+        shares = np.where(self.nominal == 0.0, -1.0, self.relative_errors)
+        return [int(i) for i in np.argsort(-shares, kind="stable")]
+
+    @property
     def knots(self) -> FloatArray:
         """Instants in s between which the motion is one polynomial."""
         return self.spline.knots

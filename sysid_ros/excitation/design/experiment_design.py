@@ -20,7 +20,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import model_with_payload
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.excitation import ExcitationError
+from sysid_ros.excitation import ExcitationError, urdf_limits
 from sysid_ros.excitation.design.approach import approach
 from sysid_ros.excitation.design.demands import MovingRobot
 from sysid_ros.excitation.design.design import (
@@ -135,10 +135,12 @@ def design_for(
     params = build_parameters(experiment, spec)
     earlier = None if request.after is None else _earlier(request.after, spec, params)
     model = spec.compile() if earlier is None else earlier.parameters.model
+    text = loaded.given.text
     robot = robot_demands(
         model, request.joints, keyframe=request.keyframe, limits=request.limits,
-        urdf=request.urdf, velocity=request.velocity, acceleration=request.acceleration,
-        jerk=request.jerk, fill=request.fill, clearance=request.clearance,
+        urdf=request.urdf, own=urdf_limits(text.text, text.name) if text.is_urdf else None,
+        velocity=request.velocity, acceleration=request.acceleration, jerk=request.jerk,
+        fill=request.fill, clearance=request.clearance,
     )  # fmt: skip
     ways = tuple(approach(robot, key) for key in request.approaches)
     noise = _torque_noise(request.torque_noise, robot.joints)

@@ -96,12 +96,13 @@ def _parameters(motion: DesignedMotion) -> list[dict[str, Any]]:
             "value": number(motion.nominal[i], 4),
             "now": None if now is None else number(_NORMAL * now[i], 3),
             "then": number(_NORMAL * motion.standard_errors[i], 3),
-            "share": number(100.0 * _NORMAL * motion.relative_errors[i], 3),
+            "share": number(100.0 * _NORMAL * motion.relative_errors[i], 3)
+            if motion.nominal[i]
+            else "",
         }
         for i, name in enumerate(motion.names)
     ]
-    order = np.argsort(-motion.relative_errors, kind="stable")
-    return [rows[i] for i in order]
+    return [rows[i] for i in motion.vaguest_first]
 
 
 def _distance(clearance: Clearance, times: FloatArray, nearest: Nearest) -> str:

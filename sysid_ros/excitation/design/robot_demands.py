@@ -24,6 +24,8 @@ from sysid_ros.excitation import (
 )
 from sysid_ros.excitation.design.demands import Demands, MovingRobot, filled
 
+_REMEDY = "--limits joint_limits.yaml and --urdf may, a joint's range in the model, or --velocity"
+
 
 def robot_demands(
     model: mujoco.MjModel,
@@ -32,6 +34,7 @@ def robot_demands(
     keyframe: str | None = None,
     limits: Path | None = None,
     urdf: Path | None = None,
+    own: FileLimits | None = None,
     velocity: float | None = None,
     acceleration: float | None = None,
     jerk: float | None = None,
@@ -47,6 +50,7 @@ def robot_demands(
         either case moved into the joints' ranges.
       limits: A ``joint_limits.yaml``.
       urdf: A URDF.
+      own: What the URDF says that the model was made from, if it was.
       velocity: rad/s or m/s where no file has a limit.
       acceleration: rad/s^2 or m/s^2 where no file has one; twice the velocity by default.
       jerk: rad/s^3 or m/s^3.
@@ -69,10 +73,10 @@ def robot_demands(
         sources.append(read_joint_limits(limits))
     if urdf is not None:
         sources.append(read_urdf_limits(urdf))
-    own = {"velocity": velocity, "acceleration": acceleration}
-    fallback = {kind: value for kind, value in own.items() if value is not None}
-    sources += [_of_model(model, chosen), dict.fromkeys(chosen, fallback)]
-    full = join_limits(chosen, {}, tuple(sources))
+    given = {"velocity": velocity, "acceleration": acceleration}
+    fallback = {kind: value for kind, value in given.items() if value is not None}
+    sources += [own or {}, _of_model(model, chosen), dict.fromkeys(chosen, fallback)]
+    full = join_limits(chosen, {}, tuple(sources), remedy=_REMEDY)
     used = filled(full, fill)
     home = _posture(model, keyframe, chosen, used)
     highest = np.full(len(chosen), np.inf if jerk is None else jerk)

@@ -61,7 +61,7 @@ def turned_text(
     return element("text", content, css=css, transform=transform, text_anchor=anchor, **attributes)
 
 
-def within(content: str, room: float, letter: float) -> dict[str, str | float]:
+def within(content: str, room: float, letter: float) -> dict[str, str]:
     """Attributes that press a text together where it is longer than its room, in pixels.
 
     Args:
@@ -71,4 +71,4 @@ def within(content: str, room: float, letter: float) -> dict[str, str | float]:
     """
     if len(content) * letter <= room:
         return {}
-    return {"textLength": room, "lengthAdjust": "spacingAndGlyphs"}
+    return {"textLength": f"{room:.1f}", "lengthAdjust": "spacingAndGlyphs"}

@@ -15,6 +15,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from sysid_ros.cli import main
+from sysid_ros.commands.design import _summary
 from sysid_ros.excitation import (
     ExcitationError,
     ExcitationPath,
@@ -35,6 +36,7 @@ from sysid_ros.excitation.design import (
 )
 from sysid_ros.excitation.design.clearance import Clearance
 from sysid_ros.excitation.design.design import design_task, kept_throughout, search
+from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.task import DesignTask
 from sysid_ros.excitation.design.torque_information import JointMotion
 
@@ -140,6 +142,17 @@ def test_predicted_errors_are_those_of_least_squares(model: mujoco.MjModel) -> N
     np.testing.assert_allclose(draws.std(axis=1), motion.standard_errors, rtol=0.2)
 
 
+def test_a_parameter_of_value_zero_has_no_relative_error_and_stands_last() -> None:
+    made = DesignedMotion(
+        joints=JOINTS, start=np.zeros(2), spline=RestSpline(8.0, 12), control=np.zeros((12, 2)),
+        names=("armature", "mass", "damping"), nominal=np.array([0.0, 2.0, 0.1]),
+        standard_errors=np.array([0.1, 0.1, 0.1]), condition=1.0, cost=0.0, steps=1,
+        told_by="a fit", information=np.eye(3),
+    )  # fmt: skip
+    assert [made.names[i] for i in made.vaguest_first] == ["damping", "mass", "armature"]
+    assert "inf" not in _summary(made)
+
+
 def test_gradients_agree_with_differences(model: mujoco.MjModel) -> None:
     generator = np.random.default_rng(3)
     for name in CRITERIA:
@@ -181,7 +194,7 @@ def test_parameters_of_interest_get_smaller_errors(model: mujoco.MjModel) -> Non
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"velocity": None}, "limits.velocity"),
+        ({"velocity": None}, "or --velocity"),
         ({"fill": 0.0}, "fill is 0"),
         ({"keyframe": "home"}, "keyframe 'home'"),
         ({"clearance": -1.0}, "cannot be negative"),

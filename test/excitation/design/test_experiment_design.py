@@ -54,6 +54,28 @@ def test_a_forecast_is_of_the_experiments_parameters_and_of_the_files_motion(
     np.testing.assert_allclose(4.0 * louder.information, made.information, rtol=1e-9)
 
 
+def test_a_urdf_that_is_the_model_says_the_limits(tmp_path: Path) -> None:
+    limit = '<limit lower="-1" upper="1.5" velocity="3" effort="9"/>'
+    (tmp_path / "arm.urdf").write_text(
+        '<robot name="arm"><link name="base"/><link name="lower"><inertial><mass value="1"/>'
+        '<origin xyz="0 0 0.1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial></link><joint name="elbow" type="revolute"><parent link="base"/>'
+        f'<child link="lower"/><axis xyz="0 1 0"/>{limit}</joint></robot>'
+    )
+    text = EXPERIMENT.replace("arm.xml", "arm.urdf")
+    text = "\n".join(line for line in text.splitlines() if "shoulder" not in line)
+    (tmp_path / "experiment.yaml").write_text(text)
+    experiment = load_experiment(tmp_path / "experiment.yaml")
+    request = replace(REQUEST, joints=("elbow",), velocity=None, acceleration=None, fill=1.0)
+    limits = design_for(experiment, request).robot.demands.limits
+    assert [*limits.lower, *limits.upper, *limits.velocity] == [-1.0, 1.5, 3.0]
+    (tmp_path / "arm.urdf").write_text(
+        (tmp_path / "arm.urdf").read_text().replace(' velocity="3"', "")
+    )
+    with pytest.raises(ExcitationError, match=r"limit velocity of joint elbow; .* or --velocity"):
+        design_for(experiment, request)
+
+
 @pytest.mark.parametrize("noise", [(1.0, 2.0, 3.0), (0.0,)])
 def test_noise_that_is_none_is_refused(tmp_path: Path, noise: tuple[float, ...]) -> None:
     (tmp_path / "arm.xml").write_text(ARM)
