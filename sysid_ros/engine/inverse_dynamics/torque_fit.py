@@ -77,6 +77,7 @@ def fit_inverse_dynamics(
     regressor = Regressor(
         model,
         kinds=settings.kinds,
+        friction_velocity=settings.friction_velocity,
         sharp_friction=True,
         delays={"torque_delay": range(model.nv)} if settings.torque_delay else None,
     )

@@ -19,6 +19,10 @@ class Settings(TorqueSettings):
     # what joints and tendons have besides the inertia of bodies, of
     # :data:`~sysid_ros.engine.regressor.columns.JOINT_KINDS`, "offset" and ``TENDON_KINDS``
     kinds: Sequence[str] = DEFAULT_KINDS
+    # rad/s over which dry friction changes its sign as tanh does; ``None`` for MuJoCo's own law
+    # with the shortest time constant that it allows, with which ``mj_inverse`` of the written model
+    # gives the predicted torque
+    friction_velocity: float | None = None
     # whether rows in which friction's sign is uncertain have weights of their own
     reversals_apart: bool = True
     reversals_count: bool = True  # whether they count for joints that have enough other rows
