@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -52,17 +53,9 @@ def thrust_factors(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candida
     """The factor of thrusts that go by speeds' squares, of all of a topic: nobody knows it."""
     for topic in dict.fromkeys(inputs.topics[name] for name in sorted(inputs.squares)):
         names, together = _of_topic(topic, sorted(inputs.squares), inputs, sensors)
+        doubt = f"masses and the factor of the thrusts of {topic} are one; the model's count"
         for name in names:
-            yield Candidate(
-                element="signal",
-                name=name,
-                attribute="gain",
-                low=_GAIN[0],
-                high=_GAIN[1],
-                typical=0.1,
-                shared=together,
-                doubt=f"masses and the factor of the thrusts of {topic} are one; the model's count",
-            )
+            yield replace(_gain(name, doubt), shared=together)
 
 
 def offsets(unzeroed: Mapping[str, str]) -> Iterator[Candidate]:
@@ -103,16 +96,19 @@ def biases(
 def gains(names: Sequence[str]) -> Iterator[Candidate]:
     """Scales of the torques; that of one input stands for all masses."""
     for name in names:
-        yield Candidate(
-            element="signal",
-            name=name,
-            attribute="gain",
-            low=_GAIN[0],
-            high=_GAIN[1],
-            typical=0.1,
-            on_demand=True,
-            doubt="the torque's scale",
-        )
+        yield replace(_gain(name, "the torque's scale"), on_demand=True)
+
+
+def _gain(name: str, doubt: str) -> Candidate:
+    return Candidate(
+        element="signal",
+        name=name,
+        attribute="gain",
+        low=_GAIN[0],
+        high=_GAIN[1],
+        typical=0.1,
+        doubt=doubt,
+    )
 
 
 def _of_topic(

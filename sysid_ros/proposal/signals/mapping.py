@@ -45,7 +45,8 @@ from sysid_ros.proposal.signals.measured_positions import (
 )
 from sysid_ros.proposal.signals.open_drives import standing_servos
 from sysid_ros.proposal.signals.ordered_inputs import not_followed
-from sysid_ros.proposal.signals.orders import Order, with_told_names
+from sysid_ros.proposal.signals.orders import Order
+from sysid_ros.proposal.signals.told_names import with_told_names
 from sysid_ros.proposal.signals.unit_names import told_unit
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.recording.messages import Clock, message_type
