@@ -9,13 +9,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.time_intervals import Intervals, complement, shortest_gap
 
 _STEADY_SHARE = 0.9  # of the intervals must be short for a command to count as a stream
 _FEWEST_PAUSES = 2  # of a stream, as it goes on at one where it was by chance
 _MOST = 0.5  # of its pauses
 _USUAL_CHANGE = 90.0  # percentile of what it changes by between messages
+_BY_CHANCE = 0.25  # of what moves for as long, that comes back as near
 
 
 def published_on_change(times: FloatArray, max_gap: float) -> bool:
@@ -35,7 +36,8 @@ def pauses_without_change(times: FloatArray, values: FloatArray, max_gap: float)
     """Tell a stream that pauses while nothing changes from one of which messages are lost.
 
     After most pauses the one goes on where it was, by no more than it changes from one message to
-    the next; what is lost for as long has gone somewhere meanwhile.
+    the next; what is lost for as long has gone somewhere meanwhile. What jumps about, as forces of
+    a controller do, has not: it is as near to where it was whatever is lost.
 
     Args:
       times: (n,) s, strictly increasing.
@@ -48,7 +50,23 @@ def pauses_without_change(times: FloatArray, values: FloatArray, max_gap: float)
         return False
     usual = np.percentile(changes[~pauses], _USUAL_CHANGE, axis=0)
     goes_on = np.all(changes[pauses] <= usual, axis=1)
-    return bool(np.mean(goes_on) > _MOST)
+    often = float(np.mean(goes_on)) > _MOST
+    return often and _coming_back(times, values, pauses, usual) < _BY_CHANCE
+
+
+def _coming_back(
+    times: FloatArray, values: FloatArray, pauses: BoolArray, usual: FloatArray
+) -> float:
+    """How often a stream that moves for as long as a pause lasts is where it was, by chance."""
+    values, steps = values.reshape(len(times), -1), np.diff(times)
+    runs = np.diff(np.flatnonzero(np.concatenate([[True], pauses, [True]])))
+    length = float(np.median(steps[pauses]) / np.median(steps[~pauses]))
+    count = min(round(length), int(runs.max()) - 1)
+    changed = np.any(np.diff(values, axis=0) != 0.0, axis=1)
+    changes, paused = (np.append(0, np.cumsum(one)) for one in (changed, pauses))
+    moves = (changes[count:] > changes[:-count]) & (paused[count:] == paused[:-count])
+    far = np.abs(values[count:] - values[:-count])[moves]
+    return float(np.mean(np.all(far <= usual, axis=1))) if len(far) else 0.0
 
 
 def held_in_pauses(

@@ -50,6 +50,16 @@ def test_a_stream_pauses_while_nothing_changes_or_loses_what_changes() -> None:
     assert not pauses_without_change(times[lossy], ticks[lossy], 0.1)
 
 
+def test_what_jumps_about_is_where_it_was_whatever_is_lost() -> None:
+    times, random = np.arange(0.0, 20.0, 0.01), np.random.default_rng(0)
+    jumps = random.standard_normal(len(times))
+    levels = np.repeat(random.integers(0, 2, 20).astype(float), 100)
+    lossy = np.all([np.abs(times - at) > 0.2 for at in (3.0, 7.0, 12.0)], axis=0)
+    for force in (jumps, np.sign(jumps), np.sin(2.0 * np.pi * times) + 0.5 * jumps):
+        assert not pauses_without_change(times[lossy], force[lossy], 0.1)
+    assert pauses_without_change(times[lossy], levels[lossy], 0.1)
+
+
 def test_lines_between_commands_begin_at_the_end_of_a_pause() -> None:
     times = np.array([0.0, 0.02, 0.04, 1.0, 1.02])
     values = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
