@@ -116,6 +116,7 @@ def _of_topic(
 ) -> tuple[list[str], bool]:
     """Names of those of some inputs that are a topic's, and whether they are one name for all."""
     names = [name for name in inputs if given.topics[name] == topic]
-    whole = topic if topic in given.alone and not set(topic) & set("*?[") else ""
+    every = topic in given.alone and len(names) == [*given.topics.values()].count(topic)
+    whole = topic if every and not set(topic) & set("*?[") else ""
     whole = whole or pattern(names, {*given.held, *sensors}.difference(names))
     return ([whole], True) if len(names) > 1 and whole else (names, False)
