@@ -296,6 +296,17 @@ def test_files_that_are_no_experiment_are_refused(tmp_path: Path, content: bytes
         load_experiment(file)
 
 
+def test_neighbours_that_nobody_may_list_are_not_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(folder: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(ExperimentError, match="No such file or directory$"):
+        load_experiment(tmp_path / "absent.yaml")
+
+
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match=r"cannot read the experiment file .*No such file"):
         load_experiment(tmp_path / "absent.yaml")
