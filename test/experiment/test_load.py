@@ -303,7 +303,7 @@ def test_neighbours_that_nobody_may_list_are_not_told(
         raise PermissionError(13, "Permission denied", str(folder))
 
     monkeypatch.setattr(Path, "iterdir", refuse)
-    with pytest.raises(ExperimentError, match="No such file or directory$"):
+    with pytest.raises(ExperimentError, match=r"No such file or directory$"):
         load_experiment(tmp_path / "absent.yaml")
 
 
