@@ -53,7 +53,7 @@ def with_friction_model(experiment: Experiment, model: str) -> Experiment:
             "`friction: m1`, or `frictionloss` and `damping`, among its parameters"
         )
     changed += [
-        ParameterConfig("joint", pattern, FRICTION, form=model, line=config.line)
+        ParameterConfig("joint", pattern, FRICTION, form=model, place=config.place)
         for pattern, config in patterns.items()
     ]
     return replace(experiment, parameters=tuple(changed))
