@@ -24,10 +24,6 @@ def with_friction_model(experiment: Experiment, model: str) -> Experiment:
     ``frictionloss`` or ``damping`` is identified. Settings of parameters that both models have are
     kept, those of parameters that the new one lacks are dropped.
 
-    Args:
-      experiment: Not changed.
-      model: m1 to m6.
-
     Raises:
       ExperimentError: The experiment identifies no joint's friction.
       ParameterError: There is no such model.

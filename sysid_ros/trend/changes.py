@@ -52,12 +52,7 @@ def weights_of(series: Series) -> FloatArray:
 
 
 def scatter_of(series: Series, base: FloatArray) -> tuple[float, int]:
-    """Return the variance around a model in units of the squared errors, with its dof.
-
-    Args:
-      series: Values.
-      base: Columns of the model, (n, b).
-    """
+    """Return the variance around a model of columns (n, b) in squared errors, with its dof."""
     roots = np.sqrt(weights_of(series))
     left = _without(base * roots[:, None], series.values * roots)
     dof = series.values.size - base.shape[1]

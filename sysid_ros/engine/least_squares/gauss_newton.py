@@ -168,13 +168,7 @@ def without_starts(matrix: FloatArray, p: int) -> FloatArray:
 def bounded_quadratic_step(
     hessian: FloatArray, gradient: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> FloatArray:
-    """Minimize ``1/2 d^T H d + g^T d`` with ``lower <= d <= upper``.
-
-    Args:
-      hessian: Positive definite, (p, p).
-      gradient: Shape (p,).
-      lower: At most zero, (p,).
-      upper: At least zero, (p,).
+    """Minimize ``1/2 d^T H d + g^T d`` with ``lower <= d <= upper``, between which zero lies.
 
     Returns:
       The step, shape (p,); zeros where the system cannot be factorized.

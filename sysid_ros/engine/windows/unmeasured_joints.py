@@ -323,11 +323,6 @@ def _simulated(
 class _Course:
     """A simulation with springs from where measured joints are to where they were measured.
 
-    Args:
-      model: The compiled model.
-      pulls: The springs.
-      watched: Places in qpos of what nothing measures.
-
     Attributes:
       steps: How many were simulated.
     """

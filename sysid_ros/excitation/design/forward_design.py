@@ -195,13 +195,7 @@ class ForwardInformation:
     """
 
     def __init__(self, planned: PlannedRecording, spline: MotionFamily, start: FloatArray) -> None:
-        """Prepare what does not change from motion to motion.
-
-        Args:
-          planned: Simulates.
-          spline: The family of motions.
-          start: Posture (n,) at both ends.
-        """
+        """Prepare what does not change from motion to motion about a posture (n,)."""
         self._planned, self._spline, self._start = planned, spline, start
         self._basis = spline.basis(planned.instants)
 

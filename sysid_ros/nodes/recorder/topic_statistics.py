@@ -30,10 +30,7 @@ _MOST_BLOCKS = 1024  # of a topic; of more, each two are joined, so that nothing
 
 
 def header_stamp(data: bytes) -> int | None:
-    """The ``header.stamp`` of a serialized message that begins with a ``std_msgs/Header``.
-
-    Args:
-      data: CDR.
+    """The ``header.stamp`` of a message in CDR that begins with a ``std_msgs/Header``.
 
     Returns:
       Nanoseconds, or ``None`` where the message is too short to hold one.
@@ -49,11 +46,6 @@ def times_of(info: Mapping[str, Any], last_ns: int, now_ns: int) -> tuple[int, i
 
     The middleware gives zero or less for what it does not know: then it is received now, and
     published when it is received.
-
-    Args:
-      info: From the middleware.
-      last_ns: When the topic's message before it was received.
-      now_ns: Now.
     """
     received, published = info["received_timestamp"], info["source_timestamp"]
     log_ns = receipt_in_order(received if received > 0 else now_ns, last_ns, now_ns)
