@@ -26,11 +26,7 @@ PAGE = "comparison.html"
 
 
 def write_comparison(comparison: Comparison, output_dir: Path) -> Path:
-    """Write a comparison into a new folder below ``output_dir``.
-
-    Args:
-      comparison: What was compared.
-      output_dir: Holds the result folders; created if missing.
+    """Write a comparison into a new folder below ``output_dir``, created if missing.
 
     Returns:
       The folder, with ``comparison.json``, ``comparison.html``, and each model's

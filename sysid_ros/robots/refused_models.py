@@ -33,11 +33,6 @@ def check_sizes(text: bytes, source: str, folders: Sequence[Path]) -> None:
 
     What is malformed otherwise is left to MuJoCo, whose messages say more.
 
-    Args:
-      text: MJCF or URDF.
-      source: Where it came from, for messages.
-      folders: Where its files may lie.
-
     Raises:
       ModelError: It is such a model.
     """

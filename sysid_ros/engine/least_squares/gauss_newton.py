@@ -89,11 +89,7 @@ class ReducedSystem:
 
 
 def eliminate_starts(linearization: Linearization, damping: float = 0.0) -> ReducedSystem:
-    """Eliminate every window's start.
-
-    Args:
-      linearization: The Gauss-Newton model.
-      damping: Levenberg-Marquardt damping of the starts' own systems.
+    """Eliminate every window's start, its own system damped after Levenberg and Marquardt.
 
     Returns:
       The system in theta alone; priors of parameters count in the sums but in no window.

@@ -90,13 +90,7 @@ def moved_start(
 
 
 def deviated(model: mujoco.MjModel, state: FloatArray, deviation: FloatArray) -> FloatArray:
-    """A full-physics state moved along its tangent space, (nstate,).
-
-    Args:
-      model: The compiled model.
-      state: Full-physics state, (nstate,).
-      deviation: In (qpos, qvel, act), (2 nv + na,).
-    """
+    """A full-physics state, (nstate,), moved in (qpos, qvel, act), (2 nv + na,)."""
     moved: FloatArray = state.copy()
     qpos = moved[1 : 1 + model.nq].copy()
     mujoco.mj_integratePos(model, qpos, deviation[: model.nv], 1.0)

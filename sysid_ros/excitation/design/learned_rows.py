@@ -115,13 +115,7 @@ class LearnedRows:
         self._weight: FloatArray = np.zeros(0)  # (n,) samples that each instant stands for
 
     def learn(self, c: FloatArray, response: Response, signals: Sequence[str]) -> None:
-        """Take one more motion into account.
-
-        Args:
-          c: Its control points.
-          response: Of the robot.
-          signals: By joint the one that shows its position.
-        """
+        """Take one more motion into account, by its control points; each joint has a signal."""
         self._seen.append((self._features(self._torque.every_row(self._motion(c))), response))
         self._columns = np.array(
             [

@@ -43,13 +43,6 @@ def render_preview(
 ) -> str:
     """Render a motion with its limits, distances, predicted intervals and an animation.
 
-    Args:
-      title: Of the page.
-      spec: The robot, as it is drawn.
-      robot: What it was designed for.
-      motion: The motion.
-      ways: Sentences about the ways to its beginning.
-
     Returns:
       One HTML document that loads nothing.
     """

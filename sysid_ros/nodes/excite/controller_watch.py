@@ -70,11 +70,7 @@ class ControllerWatch:
 
 
 def controller_problem(name: str, controllers: Iterable[Any]) -> str:
-    """Say what keeps a controller from obeying.
-
-    Args:
-      name: Of the controller.
-      controllers: All there are, with ``name`` and ``state``.
+    """Say what keeps one of all controllers from obeying.
 
     Returns:
       A sentence; empty if it is active.

@@ -60,12 +60,6 @@ def message_times(
     Simulated time goes in steps, of which the node hears at its own pace, so that a command and the
     ``/clock`` that answers it may be received at the same instant. Where ``/clock`` is taken down
     beside it, publication is dated by the computers, as rosbag2 does it: that order remains.
-
-    Args:
-      node: Takes the message.
-      info: From the middleware.
-      last_ns: When the topic's message before it was received.
-      has_clock: Whether ``/clock`` is taken down, too.
     """
     by_computers = times_of(info, last_ns, time.time_ns())
     if not uses_simulated_time(node):
