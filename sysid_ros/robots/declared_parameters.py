@@ -108,7 +108,7 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
                         own = _of_robot(parameter, robot)
                     parameters.add(own)
         except SysidError as error:
-            raise ExperimentError(f"{_place(experiment, config)}: {error}") from error
+            raise ExperimentError(f"{config.place}: {error}") from error
     for added in torque_delays(experiment, spec, parameters):
         parameters.add(added)
     if experiment.modifiers is not None:
@@ -210,10 +210,9 @@ def _claim(
     for key in keys:
         if key in claims:
             other = claims[key]
-            where = f" in line {other.line}" if other.line is not None else ""
             raise ExperimentError(
                 f"{row.name} of {row.element} {key[1]!r} cannot be a parameter: its "
-                f"{other.attribute} is one already{where}"
+                f"{other.attribute} is one already ({other.place})"
             )
     claims.update(dict.fromkeys(keys, config))
 
@@ -316,11 +315,6 @@ def _sized(what: str, given: float | tuple[float, ...], row: Attribute) -> Float
             f"it takes {row.size}{names}"
         )
     return array
-
-
-def _place(experiment: Experiment, config: ParameterConfig) -> str:
-    source = str(experiment.path or "experiment")
-    return source if config.line is None else f"{source}:{config.line}"
 
 
 def vector_of(params: ParameterDict, values: Mapping[str, float]) -> FloatArray:

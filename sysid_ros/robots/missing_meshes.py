@@ -22,11 +22,7 @@ _SHOWN = 3  # files named in a message
 
 
 def without_missing_meshes(spec: mujoco.MjSpec, source: str) -> tuple[str, ...]:
-    """Take out of a model what names mesh and texture files that are not there.
-
-    Args:
-      spec: Changed in place.
-      source: Where it came from, for messages.
+    """Take out of a model, in place, what names mesh and texture files that are not there.
 
     Returns:
       What was left out, one sentence each; nothing if every file is there.

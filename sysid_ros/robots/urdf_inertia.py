@@ -33,13 +33,10 @@ _SHOWN = 3  # links named in a warning
 
 
 def make_physical(root: ET.Element) -> tuple[str, ...]:
-    """Change the inertias that no body can have as little as makes them physical.
+    """Change the inertias below ``<robot>`` that no body can have as little as makes them physical.
 
     Links that are fixed to others and do not say what they weigh weigh nothing, as with all who
     read URDF; MuJoCo would take their collision geometry to be as dense as water.
-
-    Args:
-      root: The ``robot`` element; changed.
 
     Returns:
       What was changed, one sentence each; nothing is said of links without mass, whose empty
@@ -160,10 +157,7 @@ def _repair(inertial: ET.Element) -> bool:
 
 
 def physical_moments(moments: FloatArray) -> FloatArray:
-    """Principal moments of a body: positive, and none larger than the sum of the others.
-
-    Args:
-      moments: (3,) in ascending order.
+    """Principal moments of a body, ascending, (3,): positive, none above the sum of the others.
 
     Returns:
       The moments themselves if they are physical; otherwise none is lowered, and the largest stays.

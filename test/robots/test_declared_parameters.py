@@ -216,7 +216,7 @@ def test_nothing_can_be_identified_twice(spec: mujoco.MjSpec) -> None:
     message = error_of(spec, '{joint: "*", armature: }', "{joint: left_hip, armature: }")
     assert message == (
         "e.yaml:8: armature of joint 'left_hip' cannot be a parameter: its armature is one "
-        "already in line 7"
+        "already (e.yaml:7)"
     )
 
 

@@ -52,12 +52,7 @@ class SnapshotBuffer:
         return self._messages[-1][0] - self._messages[0][0] if self._messages else 0.0
 
     def add(self, message: BufferedMessage, now: float) -> None:
-        """Take one message.
-
-        Args:
-          message: The message.
-          now: Seconds on a clock that never jumps.
-        """
+        """Take one message; ``now`` is in s, on a clock that never jumps."""
         self._messages.append((now, message))
         self._bytes += len(message.data) + self._overhead
         while self._bytes > self._max_bytes or now - self._messages[0][0] > self._max_seconds:
