@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -178,6 +179,13 @@ def in_a_row(fields: Iterable[str]) -> dict[str, int]:
     if len(longest) < 2 or max(longest) - first >= len(longest):
         return {}
     return {field: number - first for number, field in longest.items()}
+
+
+def likeness(names: Sequence[str], topic: str) -> float:
+    """Score how much a part of a topic's name, or two in a row, look like one of some names."""
+    parts = [part for part in topic.split("/") if part]
+    told = [*parts, *map("_".join, itertools.pairwise(parts))]
+    return max((similarity(name, part) for name in names for part in told), default=0.0)
 
 
 def interface_of(name: str) -> tuple[str, str]:

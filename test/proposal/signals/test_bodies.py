@@ -355,3 +355,17 @@ def test_an_imus_orientation_is_none_where_a_pose_tells_of_the_base(topic: str) 
     assert topic in {one.channel.topic for one in lines}
     fields = [one.channel.field for one in lines if one.channel.topic == "/imu/data"]
     assert fields == ["angular_velocity"]
+
+
+def test_one_imu_is_that_of_one_site_of_several() -> None:
+    """A humanoid's torso, which has one in the model, was told what its pelvis measures."""
+    bodies = '<body name="base"><freejoint/><geom size=".1"/><site name="imu"/>'
+    torso = '<body name="torso"><joint/><geom size=".1"/><site name="imu_in_torso"/></body>'
+    model = MODEL.replace(bodies, bodies + torso).replace(
+        "<sensor>", '<sensor><gyro name="torso_gyro" site="imu_in_torso"/>'
+    )
+    for topic, name in (("/lowstate", "gyro"), ("/imu_in_torso/data", "torso_gyro")):
+        imu = channel(topic, "sensor_msgs/msg/Imu", "angular_velocity.x")
+        (line,) = body_lines(mujoco.MjModel.from_xml_string(model), [imu])
+        assert line.name == name
+        assert "not" in line.doubt
