@@ -162,11 +162,14 @@ def _trusted_size(recorded: Recorded) -> float | None:
     return size if size is not None and 1.0 / TRUSTED < size < TRUSTED else None
 
 
-def turns_away(recorded: Recorded) -> list[tuple[Change, str]]:
-    """Find angles that whole turns put into the ranges of their joints, as 0 to 360 degrees.
+def turns_away(recorded: Recorded) -> list[tuple[Change, str, str]]:
+    """Find angles that turns put into the ranges of their joints, as 0 to 360 degrees.
+
+    These are whole turns, which say the same, or half a turn of all joints alike, as servos that
+    count from one end of theirs have their middle there.
 
     Returns:
-      A repair with its grounds, if there are any.
+      A repair with its claim and its grounds, if there are any.
     """
     offset: dict[str, float] = {}
     for joint, label in recorded.positions.items():
@@ -179,20 +182,57 @@ def turns_away(recorded: Recorded) -> list[tuple[Change, str]]:
             if back and low - spare < values.min() + back and values.max() + back < high + spare:
                 offset[label] = back
                 offset |= dict.fromkeys(_asked_there(recorded, joint, float(values.mean())), back)
-    if not offset:
-        return []
-    grounds = "As recorded, beyond the model's range; with whole turns less or more, within it."
-    return [(Change(FindingKind.UNIT, offset=offset), grounds)]
+    grounds = "As recorded, beyond the model's range; with {} less or more, within it."
+    if offset:
+        return [(Change(FindingKind.UNIT, offset=offset), "", grounds.format("whole turns"))]
+    if offset := _half_a_turn(recorded):
+        names = listed(map(repr, offset), None, last=" and ")
+        claim = f"{names} are told half a turn from where the model counts."
+        return [(Change(FindingKind.UNIT, offset=offset), claim, grounds.format("half a turn"))]
+    return []
 
 
-def _asked_there(recorded: Recorded, joint: int, place: float) -> list[str]:
-    """The commands of a joint's position servos that are less than half a turn from a place."""
+def _half_a_turn(recorded: Recorded) -> dict[str, float]:
+    """The half turn, by signal, that alone puts all hinges with a range into it; none of one."""
+    model = recorded.model
+    hinges = {
+        joint: label
+        for joint, label in recorded.positions.items()
+        if recorded.is_hinge(joint) and model.jnt_limited[joint]
+    }
+    places = {joint: positions_of(recorded, joint) for joint in hinges}
+    ranges = {joint: (*map(float, model.jnt_range[joint]),) for joint in hinges}
+    beyond = [
+        share_outside(recorded.pooled(label), *ranges[joint]) > _MOSTLY
+        for joint, label in hinges.items()
+    ]
+    if sum(beyond) < max(2.0, 0.5 * len(hinges)):
+        return {}
+    for back in (-0.5 * _TURN, 0.5 * _TURN):
+        spare = {joint: _SPARE * (high - low) for joint, (low, high) in ranges.items()}
+        if all(
+            ranges[joint][0] - spare[joint] < values.min() + back
+            and values.max() + back < ranges[joint][1] + spare[joint]
+            for joint, values in places.items()
+        ):
+            told = dict.fromkeys(hinges.values(), back)
+            for joint, values in places.items():
+                asked = _asked_there(recorded, joint, float(values.mean()), 0.25 * _TURN)
+                told |= dict.fromkeys(asked, back)
+            return told
+    return {}
+
+
+def _asked_there(
+    recorded: Recorded, joint: int, place: float, near: float = 0.5 * _TURN
+) -> list[str]:
+    """The commands of a joint's position servos that are on average near a place."""
     model, found = recorded.model, []
     for servo in recorded.servos:
         label = str(model.actuator(servo).name)
         samples = recorded.pooled(label) if recorded.joint_of(servo) == joint else []
         told = [one.values.mean() for one in samples if len(one.values)]
-        if told and abs(float(np.mean(told)) - place) < 0.5 * _TURN:
+        if told and abs(float(np.mean(told)) - place) < near:
             found.append(label)
     return found
 

@@ -109,13 +109,14 @@ def unit_findings(state: CheckedState) -> list[Finding]:
     known = {label for change in state.repairs for label in change.signals}
     turned = {label: turn for label, turn in state.turned.items() if label not in known}
     told = {label for label in state.lines.topics if _is_converted(state.lines.config(label))}
-    found = other_units(state.recorded, state.lines.topics, turned, told)
-    for change, _ in found:
+    units = other_units(state.recorded, state.lines.topics, turned, told)
+    for change, _ in units:
         state.repair(change)
-    for change, why in turns_away(state.recorded):
+    turns = turns_away(state.recorded)
+    for change, _, _ in turns:
         state.repair(change)
-        found.append((change, why))
-    return [finding_of(change, state.lines, {}, why) for change, why in found]
+    found = [*((change, "", why) for change, why in units), *turns]
+    return [finding_of(one, state.lines, {}, why, claim=claim) for one, claim, why in found]
 
 
 def _is_converted(config: SignalConfig) -> bool:

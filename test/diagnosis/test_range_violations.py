@@ -23,6 +23,7 @@ from sysid_ros.diagnosis.range_violations import (
     clipped_commands,
     in_percent,
     in_pulses,
+    turns_away,
 )
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.judgement.outcome import Judgement
@@ -156,6 +157,48 @@ def test_angles_that_are_whole_turns_away_are_told(
     if told:
         assert sorted(found[0].signals) == sorted(turned)
         assert "offset" not in found[0].repair and "whole turns" in found[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("offsets", "told"),
+    [
+        ((math.pi, math.pi), True),  # as servos of 0 to 360 degrees with their middle as zero
+        ((math.pi, -math.pi), False),
+        ((math.pi, 0.0), False),
+        ((2.6, 2.6), False),  # within no range with half a turn less
+    ],
+)
+def test_angles_that_are_all_half_a_turn_away_are_told(
+    tmp_path: Path, offsets: tuple[float, float], told: bool
+) -> None:
+    link = '<geom type="capsule" fromto="0 0 0 .1 0 0" size=".01" mass=".1" contype="0"/>'
+    names = ("first", "second")
+    joints = [
+        f'<body pos=".1 0 0"><joint name="{n}" axis="0 0 1" range="-.6 .6" damping=".1"/>{link}'
+        for n in names
+    ]
+    servos = [f'<position name="{n}_servo" joint="{n}" kp="8" kv=".2"/>' for n in names]
+    model = (
+        f'<mujoco><option timestep="0.002"/><compiler angle="radian"/><worldbody>{joints[0]}'
+        f"{joints[1]}</body></body></worldbody><actuator>{servos[0]}{servos[1]}</actuator></mujoco>"
+    )
+    (tmp_path / "robot.xml").write_text(model)
+    encoder = JointStates(position=Reading(noise=5e-5), joints=names)
+    plan = RecordingPlan(duration=3.0, motion=Motion(reach=0.5), settle=0.0, sensors=(encoder,))
+    generate(mujoco.MjSpec.from_string(model), plan, tmp_path / "bag")
+    signals: list[dict[str, object]] = []
+    for place, (name, offset) in enumerate(zip(names, offsets, strict=True)):
+        own = {"topic": "/joint_states", "field": f"position[{name}]", "offset": offset}
+        asked = {"topic": "/position_controller/commands", "field": f"data[{place}]"}
+        signals += [{"qpos": name, **own}, {"actuator": f"{name}_servo", **asked, "offset": offset}]
+    tree = {"model": "robot.xml", "sequences": ["bag"], "signals": signals}
+    text = yaml.safe_dump({**tree, "parameters": [{"joint": "*", "damping": None}]})
+    found = turns_away(state_of(tmp_path, text).recorded)
+    assert bool(found) == told
+    for change, claim, _ in found:
+        labels = [label for n in names for label in (f"{n}_qpos", f"{n}_servo")]
+        assert dict(change.offset) == pytest.approx(dict.fromkeys(labels, -math.pi))
+        assert "half a turn" in claim
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import numpy as np
 from sysid_ros.engine.elements import BALL, FREE, joints_above
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.lines import Line
-from sysid_ros.proposal.signals.names import similarity, words_of
+from sysid_ros.proposal.signals.names import likeness, words_of
 from sysid_ros.recording.messages import is_asked
 
 # By message type, or by the length of a fixed array in any, the field of a signal, which is
@@ -107,17 +107,40 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
             twists = list(_one("qvel", name, [name, body], _TWISTS, channels))
             for line in [*posed, *twists]:
                 lines += _at_site(model, int(model.jnt_bodyid[joint]), [name, body], line)
+    told_of: dict[tuple[str, str], list[Line]] = {}
     for sensor in range(model.nsensor):
         name, site = str(model.sensor(sensor).name), _site(model, sensor)
         kind = int(model.sensor_type[sensor])
         logs = kind == int(mujoco.mjtSensor.mjSENS_VELOCIMETER)  # some tell a few a second
         told = [one for one in channels if not logs or _interval(one) < _SLOWEST]
-        if name:
-            lines += _one("sensor", name, [name, site], _SENSORS.get(kind, {}), told)
+        types = _SENSORS.get(kind, {}) if name else {}
+        for line in _one("sensor", name, [name, site], types, told):
+            told_of.setdefault((line.channel.topic, line.channel.field), []).append(line)
+    lines += [_of_one_sensor(model, alike) for alike in told_of.values()]
     lines += _framed(model, channels, {line.channel.topic for line in lines})
     lines += _turned(model, channels, lines)
     sensed = {line.channel.topic for line in lines}
     return [*_wrenches(model, [one for one in channels if one.topic not in sensed]), *lines]
+
+
+def _of_one_sensor(model: mujoco.MjModel, alike: Sequence[Line]) -> Line:
+    """What several sensors of a kind would read, as that of the one named most like its topic.
+
+    Of sensors whose names say as much it is the one with the fewest joints above, as most robots
+    carry an IMU in their base.
+    """
+
+    def rank(line: Line) -> tuple[float, int]:
+        sensor = int(model.sensor(line.name).id)
+        site = _site(model, sensor)
+        body = int(model.site(site).bodyid[0]) if site else 0
+        told = f"{line.channel.topic}/{line.channel.field}"
+        return likeness([line.name, site], told), -len(joints_above(model, body))
+
+    best = max(alike, key=rank)
+    others = " or ".join(line.name for line in alike if line is not best)
+    doubt = f"is {best.channel.topic} told of {best.name}, not {others}?" if others else ""
+    return replace(best, doubt=best.doubt or doubt)
 
 
 def pose_line(name: str, names: Sequence[str], channels: Sequence[Channel]) -> Line | None:
@@ -138,7 +161,7 @@ def _framed(
         if not name or int(model.sensor_refid[sensor]) >= 0:
             continue
         for line in _one("sensor", name, [name, site], types, left):
-            if _likeness([name, site], line.channel.topic.removeprefix(robot)) >= _SAME_NAME:
+            if likeness([name, site], line.channel.topic.removeprefix(robot)) >= _SAME_NAME:
                 doubt = f"is {line.channel.topic} told of {site or name} in the model's world?"
                 yield replace(line, doubt=line.doubt or doubt)
 
@@ -218,32 +241,6 @@ def _robots_name(topics: Collection[str]) -> str:
     return space if count >= max(3.0, _NAMESPACE * len(topics)) else ""
 
 
-def tendon_lengths(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]:
-    """Propose the signals of the model's sensors of tendons' lengths, as winches tell them.
-
-    Args:
-      model: The compiled model.
-      channels: What was recorded. A position counts that is named after the sensor or its tendon,
-        and after no joint.
-    """
-    joints = [str(model.joint(joint).name) for joint in range(model.njnt)]
-    told = [
-        one
-        for one in channels
-        if one.quantity == "position"
-        and not one.command
-        and max((similarity(joint, one.name) for joint in joints), default=0.0) < _SAME_NAME
-    ]
-    lines = []
-    for sensor in np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_TENDONPOS):
-        name = str(model.sensor(int(sensor)).name)
-        names = [name, str(model.tendon(int(model.sensor_objid[sensor])).name)]
-        alike = max(told, key=lambda one: _likeness(names, one.name), default=None)
-        if name and alike is not None and _likeness(names, alike.name) >= _SAME_NAME:
-            lines.append(Line("sensor", name, alike))
-    return lines
-
-
 def _one(
     kind: str,
     name: str,
@@ -255,7 +252,7 @@ def _one(
     found = _recorded(types, channels)
     if not found:
         return
-    best = max(found, key=lambda one: _likeness(names, f"{one.topic}/{one.name}"))
+    best = max(found, key=lambda one: likeness(names, f"{one.topic}/{one.name}"))
     several = len({one.topic for one in found}) < len(found)
 
     def place(one: Channel) -> str:
@@ -270,7 +267,7 @@ def _in_frames(name: str, names: Sequence[str], channels: Sequence[Channel]) -> 
     """The pose of a free joint from a frame with its name among those of a robot."""
     for one in _recorded(_FRAMES, channels):
         told = one.name or one.topic
-        if _likeness(names, told) >= _SAME_NAME:
+        if likeness(names, told) >= _SAME_NAME:
             doubt = f"is {one.field} told in a frame that stands still?"
             yield Line("qpos", name, one, doubt)
             return
@@ -298,9 +295,9 @@ def _at_site(model: mujoco.MjModel, body: int, names: Sequence[str], line: Line)
     """
     told = f"{line.channel.topic}/{line.channel.name}"
     sites = [str(model.site(int(site)).name) for site in np.flatnonzero(model.site_bodyid == body)]
-    site = max(sites, key=lambda one: _likeness([one], told), default="")
+    site = max(sites, key=lambda one: likeness([one], told), default="")
     halves = _HALVES.get(line.channel.field.rpartition(".")[2], ())
-    of_site = _likeness([site], told) >= _SAME_NAME > _likeness(names, told)
+    of_site = likeness([site], told) >= _SAME_NAME > likeness(names, told)
     words = {word for part in told.split("/") for word in words_of(part)}
     if not (halves and of_site and words_of(site) <= words):  # not a robot's of which it has parts
         yield line
@@ -336,7 +333,7 @@ def _in_rows(body: str, channels: Sequence[Channel]) -> list[Line]:
     poses = list(_poses_in_rows(channels))
     if not poses or not body:
         return []
-    place, turn = max(poses, key=lambda pair: _likeness([body], pair[0].topic))
+    place, turn = max(poses, key=lambda pair: likeness([body], pair[0].topic))
     others = sorted({one.topic for one, _ in poses} - {place.topic})
     doubt = f"is it {place.topic}, not {' or '.join(others)}?" if others else ""
     return [
@@ -372,20 +369,13 @@ def _interval(channel: Channel) -> float:
     return float(max(intervals, default=np.inf))
 
 
-def _likeness(names: Sequence[str], topic: str) -> float:
-    """Score how much a part of a topic's name, or two in a row, look like one of some names."""
-    parts = [part for part in topic.split("/") if part]
-    told = [*parts, *map("_".join, itertools.pairwise(parts))]
-    return max((similarity(name, part) for name in names for part in told), default=0.0)
-
-
 def _wrenches(model: mujoco.MjModel, channels: Sequence[Channel]) -> Iterator[Line]:
     """Measured forces, each at the site that its topic is named after."""
     sites = [str(model.site(site).name) for site in range(model.nsite) if model.site(site).name]
     for channel in channels:
         if channel.msgtype != _WRENCH or channel.field != "wrench.force.x" or not sites:
             continue
-        site = max(sites, key=lambda name: _likeness([name], channel.topic))
+        site = max(sites, key=lambda name: likeness([name], channel.topic))
         doubt = (
             f"does {channel.topic} act from outside at {site}, in its frame, or is it the weight "
             "of a tool that the model has?"

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.proposal.signals.names import interface_of
 from sysid_ros.recording.bags import FASTEST_CLOCK, Recording, open_recording, read_columns
 from sysid_ros.recording.mapping import (
     SimulationTime,
     are_measurements,
+    are_set,
     choose_stamps,
     joined_turns,
     names_angle,
@@ -78,6 +79,7 @@ _USUAL = {
     "feedback_dot": "velocity", "output": "effort",
 }  # fmt: skip
 _PLAYED, _LAST = f"points[{EVERY}]", "points[-1]"
+_IN_LIST = "]."  # in fields of messages that are listed in a message
 _SKIPPED = ("header", "layout", "stamp", "covariance", "time_from_start")
 
 
@@ -198,13 +200,14 @@ class _Gathered:
         """Take what another recording has; stamps are translated where they are to be."""
         clock = telling_clock(table, simulation)
         stamps = choose_stamps(table, clock, simulation)[1]
+        is_set = are_set(stamps)
         self._clocks.add(clock)
         relation = stamp_relation(table, Clock.HEADER, stamps, table.log_ns)
         if simulation is None and relation and abs(relation.drift) < FASTEST_CLOCK:
             self._behind = relation.offset if self._behind is None else self._behind
             stamps = relation.corrected(stamps, drift=True) if corrected else stamps
         for series, path in zip(self._series, self.fields, strict=True):
-            series.append(_series(table, path, stamps))
+            series.append(_series(table, path, stamps, is_set))
 
     def keep_name(self, recording: Recording) -> None:
         """Forget whose the messages are that ask for something, where some ask another."""
@@ -250,16 +253,16 @@ def _is_command(msgtype: str, field: str, topic: str) -> bool:
 
 
 def _series(
-    table: TopicColumns, path: FieldPath, stamps: IntArray
+    table: TopicColumns, path: FieldPath, stamps: IntArray, is_set: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Times [s] and values of a field, (n,) each."""
+    """Times [s] and values of a field where stamps are set, (n,) each."""
     seconds = stamps / 1e9
     if path in table.trajectories:
         order = np.argsort(stamps, kind="stable")
         found = table.trajectories[path]
         return played(seconds[order], [found[row] for row in order])
     column = table.paths.index(path)
-    present = table.present[:, column] & are_measurements(table.values[:, column])
+    present = is_set & table.present[:, column] & are_measurements(table.values[:, column])
     return seconds[present], table.values[present, column]
 
 
@@ -299,7 +302,9 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
         ]
     if goals:
         leaves = [replace(leaf, field=leaf.field.replace(_LAST, _PLAYED, 1)) for leaf in leaves]
-    return [] if len(found) > _MOST_FIELDS else leaves
+    if len(leaves) > _MOST_FIELDS:  # of 35 motors of a humanoid, of which each has 14 numbers
+        leaves = [one for one in leaves if _IN_LIST not in one.field or _quantity(one.field)]
+    return [] if len(leaves) > _MOST_FIELDS else leaves
 
 
 def _by_owner(leaves: list[_Leaf], owners: Sequence[Owner]) -> list[_Leaf]:

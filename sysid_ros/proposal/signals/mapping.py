@@ -21,7 +21,6 @@ from sysid_ros.proposal.signals.bodies import (
     balls_told,
     body_lines,
     numbers_of_poses,
-    tendon_lengths,
 )
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of, moved_by
@@ -41,6 +40,7 @@ from sysid_ros.proposal.signals.measured_positions import (
     measured_positions,
     rival_topics,
     scalar_joints,
+    tendon_lengths,
     velocity_lines,
 )
 from sysid_ros.proposal.signals.open_drives import standing_servos

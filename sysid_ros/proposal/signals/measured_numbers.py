@@ -16,7 +16,7 @@ from sysid_ros.engine.elements import joint_of
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of
 from sysid_ros.proposal.signals.measured_positions import scalar_joints
-from sysid_ros.proposal.signals.names import match_names, similarity
+from sysid_ros.proposal.signals.names import in_a_row, match_names, similarity
 from sysid_ros.proposal.signals.recorded_commands import is_bare, named_part
 from sysid_ros.recording.messages import is_asked, message_type
 
@@ -72,8 +72,9 @@ def with_measured_numbers(model: mujoco.MjModel, channels: Sequence[Channel]) ->
 def _of_named_fields(channels: list[Channel], joints: Sequence[str]) -> list[Channel]:
     """The channels, a maker's numbers whose fields are called as joints under these names.
 
-    Of a type with positions, what no topic asks for was measured, as Kinova's ``JointAngles`` are,
-    where another topic asks.
+    Fields that but count on (``joint_1`` to ``joint_6``) are as an array without names. Of a type
+    with positions, what no topic asks for was measured, as Kinova's ``JointAngles`` are, where
+    another topic asks.
     """
 
     def asks(one: Channel) -> bool:
@@ -86,6 +87,8 @@ def _of_named_fields(channels: list[Channel], joints: Sequence[str]) -> list[Cha
         sure = {name: one for name, one in match_names(joints, fields).items() if one.sure}
         if len(sure) > 1:
             named |= {(topic, fields[one.index]): name for name, one in sure.items()}
+        else:
+            named |= {(topic, field): "" for field in in_a_row(fields)}
     told = [one for one in own if (one.topic, one.field) in named and not asks(one)]
     kinds = {one.msgtype for one in told if one.quantity == "position"}
     reached = {(one.topic, one.field) for one in told if one.msgtype in kinds}

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The measured position of each joint: by name, or in order where messages name none.
+"""The measured position of each joint: by name, or in order where messages name none; of tendons.
 
 Of joints whose position nothing tells, as of wheels, the measured velocity counts.
 """
@@ -21,7 +21,7 @@ from sysid_ros.engine.elements import HINGE, SCALAR, is_servo, joint_of, n_actua
 from sysid_ros.engine.signals import place_unit
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.lines import Line
-from sysid_ros.proposal.signals.names import match_names, similarity
+from sysid_ros.proposal.signals.names import SURE, likeness, match_names, similarity
 from sysid_ros.proposal.signals.planar_bases import planar_positions
 from sysid_ros.proposal.signals.recorded_commands import in_numbered_topics, named_part, spaces_of
 
@@ -91,6 +91,32 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     numbered = in_numbered_topics(one for one in singles if one.topic not in used)
     found |= _as_many(model, left(), numbered)
     return dict(sorted({**planar_positions(model, channels), **found}.items()))
+
+
+def tendon_lengths(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]:
+    """Propose the signals of the model's sensors of tendons' lengths, as winches tell them.
+
+    Args:
+      model: The compiled model.
+      channels: What was recorded. A position counts that is named after the sensor or its tendon,
+        and after no joint.
+    """
+    joints = [str(model.joint(joint).name) for joint in range(model.njnt)]
+    told = [
+        one
+        for one in channels
+        if one.quantity == "position"
+        and not one.command
+        and max((similarity(joint, one.name) for joint in joints), default=0.0) < SURE
+    ]
+    lines = []
+    for sensor in np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_TENDONPOS):
+        name = str(model.sensor(int(sensor)).name)
+        names = [name, str(model.tendon(int(model.sensor_objid[sensor])).name)]
+        alike = max(told, key=lambda one: likeness(names, one.name), default=None)
+        if name and alike is not None and likeness(names, alike.name) >= SURE:
+            lines.append(Line("sensor", name, alike))
+    return lines
 
 
 def _in_best_source(

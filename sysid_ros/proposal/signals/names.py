@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,6 +25,7 @@ _FILLERS = frozenset(
     }
 )  # fmt: skip
 _INTERFACES = ("position", "velocity", "effort")  # of ros2_control, as in elbow/position
+_NUMBERED = re.compile(r"([A-Za-z]\w*?)_?(\d+)")
 _PLACES = ({"rear", "hind", "back"},)  # words that mean the same
 _PLAUSIBLE = 0.55  # similarity from which two names may mean the same
 SURE = 0.9  # from which they do
@@ -166,6 +168,26 @@ def similarity(one: str, other: str) -> float:
         return 0.9 if abs(len(words) - len(others)) == 1 else 0.8
     ratio = difflib.SequenceMatcher(None, " ".join(words), " ".join(others)).ratio()
     return 0.89 * ratio
+
+
+def in_a_row(fields: Iterable[str]) -> dict[str, int]:
+    """The place, from 0, of each field of those that count on: ``joint_1`` to ``joint_6``."""
+    rows: dict[str, dict[int, str]] = {}
+    for field in fields:
+        if numbered := _NUMBERED.fullmatch(field):
+            rows.setdefault(numbered[1], {})[int(numbered[2])] = field
+    longest = max(rows.values(), key=len, default={})
+    first = min(longest, default=0)
+    if len(longest) < 2 or max(longest) - first >= len(longest):
+        return {}
+    return {field: number - first for number, field in longest.items()}
+
+
+def likeness(names: Sequence[str], topic: str) -> float:
+    """Score how much a part of a topic's name, or two in a row, look like one of some names."""
+    parts = [part for part in topic.split("/") if part]
+    told = [*parts, *map("_".join, itertools.pairwise(parts))]
+    return max((similarity(name, part) for name in names for part in told), default=0.0)
 
 
 def interface_of(name: str) -> tuple[str, str]:

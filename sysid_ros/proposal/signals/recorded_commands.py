@@ -16,7 +16,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import Drive
-from sysid_ros.proposal.signals.names import similarity, words_of
+from sysid_ros.proposal.signals.names import in_a_row, similarity, words_of
 from sysid_ros.recording.messages import is_asked, reports_command
 
 _SAME_NAME = 0.95  # similarity of names that differ in words such as joint only
@@ -114,14 +114,21 @@ def _is_number(one: Channel, known: Sequence[str] = ()) -> bool:
 def command_arrays(commands: Sequence[Channel], *, moving: bool = True) -> dict[str, list[Channel]]:
     """Arrays without names, and single numbers, of topics that change some time, or never.
 
-    Of an array of motors, which have several numbers each, every number is an array.
+    Of an array of motors, which have several numbers each, every number is an array. So are fields
+    that count on, such as ``joint_1`` to ``joint_6``.
     """
     found: dict[str, list[Channel]] = {}
+    fields: dict[str, list[str]] = {}
+    for one in commands:
+        fields.setdefault(one.topic, []).append(one.field)
+    rows = {topic: in_a_row(own) for topic, own in fields.items()}
     for one in commands:
         array = re.fullmatch(r"(.*)\[(?:\w+=)?\d+\](\.\w+)?", one.field)
         if one.name or not (array or _is_number(one)):
             continue
         place = f"{array[1]}{array[2] or ''}" if array else one.field
+        if (number := rows[one.topic].get(one.field)) is not None:
+            place, one = "", replace(one, index=number)
         found.setdefault(f"{one.topic} {place}", []).append(one)
     return {
         key: sorted(group, key=lambda one: one.index)

@@ -102,6 +102,27 @@ def silences(topics: Sequence[FloatArray], max_gap: float) -> Intervals:
     return tuple((float(times[k]), float(times[k + 1])) for k in long)
 
 
+def after_silences(times: FloatArray, silent: Intervals, end: float) -> Intervals:
+    """Find where a held command may be another one than the last that was recorded.
+
+    What is sent while nothing is recorded stays in force until the next one that is. A silence
+    that is shorter than the usual interval between commands has hardly lost one.
+
+    Args:
+      times: (n,) s, strictly increasing, when commands came.
+      silent: When nothing at all was recorded [s], in increasing order.
+      end: Where the recording ends [s].
+    """
+    usual = float(np.median(np.diff(times))) if len(times) > 1 else np.inf
+    behind = np.append(times, max(end, times[-1]))
+    return tuple(
+        (high, following)
+        for low, high in silent
+        for following in [float(behind[np.searchsorted(times, high)])]
+        if high - low > usual and following > high
+    )
+
+
 def unknown_intervals(
     times: FloatArray,
     start: float,

@@ -40,13 +40,16 @@ def mapping_warnings(
             f"{path} more than once; they do not count."
             for path, count in columns.ambiguous.items()
         )
+    alike: dict[time_intervals.Intervals, list[str]] = {}
     for control in mapped.controls:
-        unknown = time_intervals.length(control.gaps)
-        if unknown > 0.0 and not _is_usual(control):
-            found.append(
-                f"actuator {control.name} is unknown for {unknown:.3g} of {length:.3g} s; these "
-                "stretches are left out."
-            )
+        if control.gaps and not _is_usual(control):
+            alike.setdefault(control.gaps, []).append(control.name)
+    for gaps, names in alike.items():
+        is_unknown = f"s {listed(names, 4)} are" if len(names) > 1 else f" {names[0]} is"
+        found.append(
+            f"actuator{is_unknown} unknown for {time_intervals.length(gaps):.3g} of "
+            f"{length:.3g} s; these stretches are left out."
+        )
     if mapped.silent:
         first, count = mapped.silent[0], len(mapped.silent)
         found.append(

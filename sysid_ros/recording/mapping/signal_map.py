@@ -24,7 +24,7 @@ from sysid_ros.recording.mapping.dating import (
     set_forward,
     source_of,
 )
-from sysid_ros.recording.mapping.gaps import silences
+from sysid_ros.recording.mapping.gaps import after_silences, silences
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import (
     MappingRequest,
@@ -169,14 +169,19 @@ def map_columns(
         raise type(error)(f"{name}: {error}") from error
     masked = [within(out, span.start, span.end) for out in masked]
     silent = silences([topic.times for topic in dated.topics.values()], max_gap)
+    silent = within(silent, span.start, span.end)
     found = MappedRecording(
         name=name,
         start_ns=dated.start_ns,
         end=span.end,
-        controls=tuple(one for one in mapped if one.kind is SignalKind.ACTUATOR),
+        controls=tuple(
+            replace(one, gaps=union([*one.gaps, *after_silences(one.times, silent, span.end)]))
+            for one in mapped
+            if one.kind is SignalKind.ACTUATOR
+        ),
         measured=tuple(one for one in mapped if one.kind is not SignalKind.ACTUATOR),
         masked=union(stretch for out in masked for stretch in out),
-        silent=within(silent, span.start, span.end),
+        silent=silent,
     )
     if not whole:
         return found

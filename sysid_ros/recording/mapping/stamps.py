@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sysid_ros.arrays import IndexArray, IntArray
+from sysid_ros.arrays import BoolArray, IndexArray, IntArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.bags import LARGEST_DISORDER_NS
 from sysid_ros.recording.mapping.device_time import device_stamps
@@ -158,6 +158,12 @@ def _starting_now(
     return clock, np.where(header == 0, sent, header) if header is not None and filled_in else sent
 
 
+def are_set(stamps: IntArray) -> BoolArray:
+    """False where a stamp [ns] is zero, which nobody filled in, although others were, (n,)."""
+    simulated = not len(stamps) or np.median(stamps) <= _DAY_NS  # whose time may start at zero
+    return np.full(len(stamps), simulated) | (stamps != 0)
+
+
 def put_in_order(
     clock: Clock, stamps: IntArray, topic: str, received: IntArray | None = None
 ) -> Stamps:
@@ -173,9 +179,7 @@ def put_in_order(
       DataError: They jump back by more than a second: the clock was set, or a simulation started
         over, and sorting would mix two different stretches.
     """
-    is_set = np.ones(len(stamps), dtype=np.bool_)
-    if np.median(stamps) > _DAY_NS:  # simulation time may well start at zero
-        is_set = stamps != 0
+    is_set = are_set(stamps)
     given = stamps[is_set]
     steps = np.diff(given)
     if len(steps) and steps.min() < -LARGEST_DISORDER_NS:

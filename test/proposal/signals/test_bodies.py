@@ -371,3 +371,17 @@ def test_one_of_two_imus_tells_how_what_floats_is_turned() -> None:
     fields = [(one.channel.topic, one.channel.field) for one in lines]
     assert [topic for topic, field in fields if field == "angular_velocity"] == ["/rear", "/imu"]
     assert [topic for topic, field in fields if field == "orientation"] == ["/rear"]
+
+
+def test_one_imu_is_that_of_one_site_of_several() -> None:
+    """A humanoid's torso, which has one in the model, was told what its pelvis measures."""
+    bodies = '<body name="base"><freejoint/><geom size=".1"/><site name="imu"/>'
+    torso = '<body name="torso"><joint/><geom size=".1"/><site name="imu_in_torso"/></body>'
+    model = MODEL.replace(bodies, bodies + torso).replace(
+        "<sensor>", '<sensor><gyro name="torso_gyro" site="imu_in_torso"/>'
+    )
+    for topic, name in (("/lowstate", "gyro"), ("/imu_in_torso/data", "torso_gyro")):
+        imu = channel(topic, "sensor_msgs/msg/Imu", "angular_velocity.x")
+        (line,) = body_lines(mujoco.MjModel.from_xml_string(model), [imu])
+        assert line.name == name
+        assert "not" in line.doubt

@@ -432,3 +432,42 @@ def test_topics_of_states_and_feedback_have_no_commands(
     (one,) = read(written(tmp_path, [(topic, kind, 0, data)]), topic).values()
     assert one.command == command and is_command(kind, "data", topic)
     assert Line("effort", "elbow", one).interpolation == ("" if command else "linear")
+
+
+def test_stamps_that_are_zero_in_some_messages_only_count_for_nothing(tmp_path: Path) -> None:
+    """They lay fifty years before the others, and a window's grid over them took terabytes."""
+    stamps = BEGIN + TICKS
+    stamps[[0, 7]] = 0
+    found = read(written(tmp_path, states(stamps)), "/joint_states")["position[elbow]"]
+    assert np.allclose(found.times[0] - BEGIN / 1e9, np.delete(TICKS, [0, 7]) / 1e9, atol=1e-6)
+    assert np.allclose(found.values[0], -np.delete(TICKS, [0, 7]) / 1e9)
+
+
+def test_of_a_message_with_many_motors_the_quantities_are_read(tmp_path: Path) -> None:
+    """A humanoid's ``LowState`` tells fourteen numbers of each of 35 motors."""
+    motor, state = "maker_msgs/msg/Motor", "maker_msgs/msg/State"
+    types = messages.types()
+    for kind, text in (
+        (motor, "float32 q\nfloat32 dq\nfloat32 tau_est\nint16[2] temperature\nuint32[9] reserve"),
+        (state, "uint32 tick\nfloat32[3] gyroscope\nmaker_msgs/Motor[35] motor_state"),
+    ):
+        types.register(get_types_from_msg(text, kind))
+    rows = []
+    for tick in TICKS:
+        motors = [
+            types.types[motor](
+                q=tick / 1e9 + k,
+                dq=1.0,
+                tau_est=0.1 * k,
+                temperature=np.array([30, 31], np.int16),
+                reserve=np.zeros(9, np.uint32),
+            )
+            for k in range(35)
+        ]
+        one = types.types[state](tick=0, gyroscope=np.zeros(3, np.float32), motor_state=motors)
+        rows.append(("/lowstate", state, int(tick), bytes(types.serialize_cdr(one, state))))
+    found = read(written(tmp_path, rows), "/lowstate")
+    quantities = [found[f"motor_state[34].{letter}"].quantity for letter in ("q", "dq", "tau_est")]
+    assert quantities == ["position", "velocity", "effort"]
+    assert "gyroscope[2]" in found
+    assert "motor_state[3].reserve[1]" not in found

@@ -15,6 +15,7 @@ from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.mapping import map_channels
 from sysid_ros.proposal.signals.measured_numbers import with_measured_numbers
 from sysid_ros.proposal.signals.measured_positions import measured_positions
+from sysid_ros.proposal.signals.recorded_commands import command_arrays
 
 TIMES = 1e9 + np.arange(0.0, 10.0, 0.01)
 JOINTS = ("shoulder", "elbow", "wrist")
@@ -242,3 +243,21 @@ def test_fields_that_are_called_as_joints_beside_what_a_topic_asks_for(
     assert [one.command for one in read] == [True] * 3 + [not found] * 6
     places = {name: ("/driver/out/joint_angles", f"{name}_joint") for name in JOINTS}
     assert found_in(read) == (places if found else {})
+
+
+def test_fields_that_count_on_are_positions_in_order() -> None:
+    """MyCobot's driver tells ``joint_1`` to ``joint_6``, of joints called by their links."""
+    shown = [
+        replace(told("/angles_real", "maker_msgs/msg/Angles", f"joint_{k}"), quantity="position")
+        for k in (1, 2, 3)
+    ]
+    asked = [
+        replace(told("/angles_goal", "maker_msgs/msg/SetAngles", field), quantity="position")
+        for field in ("joint_1", "joint_2", "joint_3", "speed")
+    ]
+    channels = [replace(one, command=True) for one in (*shown, *asked)]
+    read = with_measured_numbers(arm(), channels)
+    assert [one.command for one in read] == [False] * 3 + [True] * 4
+    places = {name: ("/angles_real", f"joint_{k}") for k, name in enumerate(JOINTS, 1)}
+    assert found_in(read) == places
+    assert list(command_arrays(asked)) == ["/angles_goal ", "/angles_goal speed"]

@@ -12,6 +12,7 @@ import pytest
 from mapped_signals import COMMAND, mapped
 from rosbags.highlevel import AnyReader
 
+from sysid_ros.dataset import unusable
 from sysid_ros.errors import BagError, DataError, ErrorCode
 from sysid_ros.experiment.experiment_schema import SignalConfig
 from sysid_ros.recording.bags import open_recording, read_columns
@@ -413,6 +414,17 @@ def test_gaps_are_listed_and_said(arm, write_bag) -> None:
     assert [row.gaps for row in result.quality] == [1, 1]
     assert result.quality[1].longest_gap == pytest.approx(0.21)
     assert any("actuator motor is unknown for 0.22 of 0.99 s" in text for text in result.warnings)
+
+
+def test_commands_are_unknown_from_a_silence_to_the_next_one(arm, write_bag) -> None:
+    asked = [entry for entry in arm if entry.topic == "/command"]
+    seldom = [entry for entry in arm if entry not in asked or asked.index(entry) % 6 == 0]
+    entries = without(without(seldom, "/joint_states", 0.38, 0.62), "/command", 0.38, 0.62)
+    result = mapped(write_bag(entries), COMMAND, SHOULDER)
+    ((_, heard),) = result.silent
+    ((start, end),) = result.controls[0].gaps
+    assert (start, end) == (heard, pytest.approx(0.72, abs=0.01))
+    assert unusable(result) == ((result.silent[0][0], end),)
 
 
 def test_commands_that_start_late_and_stop_early(arm, write_bag) -> None:
