@@ -21,7 +21,7 @@ from std_msgs.msg import String
 
 from sysid_ros.errors import ExperimentError, OutputError, SysidError
 from sysid_ros.experiment import Experiment, load_experiment
-from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
+from sysid_ros.nodes.clocks import ClockWatch, motion_clock, steady_clock, uses_simulated_time
 from sysid_ros.nodes.diagnostic_names import diagnostic_name
 from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.lifecycle import bring_up, reported
@@ -76,6 +76,7 @@ class Recorder(LifecycleNode):
             closing=lambda: closing_contents(self._statistics, self._now_ns()),
             catch_up=self._catch_up,
             now_ns=self._now_ns,
+            ages_by=motion_clock(self)[1],
         )
         self._experiment: Experiment | None = None
         self._watch = self._make_watch(None)
