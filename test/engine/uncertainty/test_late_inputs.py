@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Torques that act at another time than they are stamped: intervals know, and the report says so."""
+"""Torques that act at another time than they are stamped: intervals know, the report says so."""
 
 from __future__ import annotations
 
