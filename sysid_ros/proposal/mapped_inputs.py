@@ -28,6 +28,7 @@ class Inputs:
     intervals: Mapping[str, float] = field(default_factory=dict)
     # those that are told squares of what was recorded, as rotors' thrusts are of their speeds
     squares: frozenset[str] = frozenset()
+    received: frozenset[str] = frozenset()  # topics that their receipt dates, not a stamp
 
     @classmethod
     def of(cls, mapping: Signals, unzeroed: Mapping[str, str]) -> Inputs:
@@ -52,4 +53,5 @@ class Inputs:
             unzeroed,
             {line.channel.topic: line.channel.interval for line in lines if line.channel.held},
             frozenset(squared),
+            frozenset(line.channel.topic for line in lines if not line.channel.behind),
         )

@@ -14,6 +14,7 @@ import numpy as np
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import (
     JointScale,
+    is_effort,
     is_servo,
     is_velocity_servo,
     joint_of,
@@ -64,12 +65,13 @@ def candidates(
     tied = tied_joints(model, joints)
     own = [joint for joint in joints if joint not in tied]
     servos = [name for name in inputs.held if _is(is_servo, model, name)]
+    forces = [name for name in inputs.held if _is(is_effort, model, name)]
     found = [
         *_guessed_gains(spec, inputs.guessed),
         *_of_joints(spec, model, own, inputs.guessed),
         *of_belts(spec, model, joints),
         *thrust_factors(inputs, set(sensors.values())),
-        *delays(inputs, set(sensors.values())),
+        *delays(inputs, set(sensors.values()), forces),
         *offsets(inputs.unzeroed),
         *_of_springs(spec, own),
         *_of_other_actuators(spec, model, inputs, servos),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -221,6 +222,8 @@ def _targets(config: ParameterConfig, names: list[str]) -> list[_Target]:
     if not config.shared:
         return [_Target(name, (name,)) for name in names]
     constant = "".join(c for c in config.pattern if c not in "*?[]!").strip("_-/.")
+    if not re.sub(r"[*?]|\[[^\]]*\]", "", config.pattern):  # letters to choose from are no name
+        constant = ""
     constant = constant.replace("/", "_")  # what stands before a slash is a robot
     return [_Target(constant or "all", tuple(names))]
 
