@@ -20,6 +20,7 @@ from sysid_ros.diagnosis.evidence import (
     Recorded,
     joint_labels,
     joint_pairs,
+    leaves_range,
     repaired,
     under_gravity,
 )
@@ -140,6 +141,8 @@ def _explained(
     scored = [(one, test.misfit(cycle, *one, delay)) for one in variants]
     least = min(score.share for _, score in scored)
     equal = [one for one in scored if one[1].share ** 2 <= _SAME * least**2 + 1e-8]
+    if len(equal) > 1:  # loads decide nothing
+        equal = [one for one in equal if _keeps_to_ranges(recorded, cycle, one[0])] or equal
     best, after = equal[0]
     if not decisive(after, before):
         return []
@@ -149,6 +152,13 @@ def _explained(
         unique = tuple(one for k, one in enumerate(others) if one not in others[:k])
         found.append(Explanation(change, 0.0, before.share, after.share, alternatives=unique))
     return found
+
+
+def _keeps_to_ranges(recorded: Recorded, cycle: list[int], changes: Sequence[Change]) -> bool:
+    """Return whether joints stay within their ranges after some repairs."""
+    for change in changes:
+        recorded = repaired(recorded, change)
+    return not any(leaves_range(recorded, recorded.joint_of(servo)) for servo in cycle)
 
 
 def _variants(
