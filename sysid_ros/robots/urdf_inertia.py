@@ -43,7 +43,7 @@ def make_physical(root: ET.Element) -> tuple[str, ...]:
       inertias are taken out.
     """
     changed, derived, weightless = [], [], []
-    moving, held = _moving_links(root), _fixed_links(root)
+    moving, held = _moving_links(root), _links_below(root, {"fixed"})
     for link in root.iter("link"):
         name = link.get("name", "")
         inertial = link.find("inertial")
@@ -121,12 +121,8 @@ def _moving_links(root: ET.Element) -> set[str]:
     return _links_below(root, every - {None, "fixed"})
 
 
-def _fixed_links(root: ET.Element) -> set[str]:
-    """The links that are attached by a joint that does not move."""
-    return _links_below(root, {"fixed"})
-
-
 def _links_below(root: ET.Element, kinds: Collection[str | None]) -> set[str]:
+    """The links that are attached by a joint of one of some types."""
     return {
         child.get("link", "")
         for joint in root.iter("joint")

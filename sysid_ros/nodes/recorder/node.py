@@ -314,7 +314,9 @@ class Recorder(LifecycleNode):
         if sent_ns > self._end_ns and not topic.latched:  # which belongs to the next bag, too
             counts.pass_over(publisher, sequence)
             return
-        log_ns, publish_ns = self._times(info, counts.last_log_ns)
+        log_ns, publish_ns = message_times(
+            self, info, counts.last_log_ns, has_clock=CLOCK_TOPIC in self._statistics
+        )
         stamp = header_stamp(data) if topic.has_header else None
         if stamp is None:  # of the clock that receipt is dated by
             stamp = log_ns if uses_simulated_time(self) else publish_ns
@@ -323,9 +325,6 @@ class Recorder(LifecycleNode):
         self._session.write(name, data, log_ns, publish_ns, sequence or 0)
         if was_writing and not self._session.writing:
             self._say_how_it_ended()
-
-    def _times(self, info: Any, last_ns: int) -> tuple[int, int]:
-        return message_times(self, info, last_ns, has_clock=CLOCK_TOPIC in self._statistics)
 
     def _now_ns(self) -> int:
         return int(self.get_clock().now().nanoseconds)
