@@ -109,6 +109,8 @@ def command_lines(
     _in_arrays(open_, commands, told)
     of_base(open_, commands.of_base, told)
     _speeds_of_rotors(open_, commands.arrays, told)
+    turned = [one for one in channels if not one.command and one.quantity == _SPEED]
+    _speeds_of_rotors(open_, of_robot(command_arrays(turned), positions.values()), told)
     _of_another_kind(open_, list(commands.arrays.values()))
     _unchanging(open_, commands.unchanging)
     open_.take((), possibly_asked(model, open_.drives, channels, positions))
@@ -162,7 +164,7 @@ def _in_arrays(open_: OpenDrives, commands: _Commands, told: Evidence) -> None:
 def _speeds_of_rotors(
     open_: OpenDrives, arrays: Mapping[str, list[Channel]], told: Evidence
 ) -> None:
-    """Arrays of how fast rotors turn, of which their thrusts are."""
+    """Arrays of how fast rotors are to turn or, of ESCs, do turn, of which their thrusts are."""
     rotors = lifting_rotors(told.model, open_.drives)
     speeds = [open_.unused(one) for one in of_quantity(arrays, _SPEED).values()]
     fair = [one for one in speeds if not any(map(turns_both_ways, one))]

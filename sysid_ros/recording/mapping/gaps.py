@@ -12,6 +12,8 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.time_intervals import Intervals, complement, shortest_gap
 
+_STILL_ACTS = 0.1  # s, by which robots follow their commands late
+
 
 def held_in_pauses(
     times: FloatArray, values: FloatArray, max_gap: float
@@ -51,8 +53,9 @@ def silences(topics: Sequence[FloatArray], max_gap: float) -> Intervals:
 def after_silences(times: FloatArray, silent: Intervals, end: float) -> Intervals:
     """Find where a held command may be another one than the last that was recorded.
 
-    What is sent while nothing is recorded stays in force until the next one that is. A silence
-    that is shorter than the usual interval between commands has hardly lost one.
+    What is sent while nothing is recorded stays in force until the next one that is, and acts on
+    by its delay. A silence that is shorter than the usual interval between commands has hardly
+    lost one.
 
     Args:
       times: (n,) s, strictly increasing, when commands came.
@@ -62,10 +65,10 @@ def after_silences(times: FloatArray, silent: Intervals, end: float) -> Interval
     usual = float(np.median(np.diff(times))) if len(times) > 1 else np.inf
     behind = np.append(times, max(end, times[-1]))
     return tuple(
-        (high, following)
+        (high, min(following + _STILL_ACTS, max(end, following)))
         for low, high in silent
         for following in [float(behind[np.searchsorted(times, high)])]
-        if high - low > usual and following > high
+        if high - low > usual
     )
 
 

@@ -15,6 +15,7 @@ from sysid_ros.proposal.signals.actuator_inputs import command_lines
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of
 from sysid_ros.proposal.signals.lines import Line
+from sysid_ros.proposal.signals.mapping import map_channels
 from sysid_ros.proposal.signals.rotor_speeds import as_thrusts
 from sysid_ros.recording.messages import parse_fields
 
@@ -108,3 +109,24 @@ def test_speeds_that_are_no_thrusts_are_possible_inputs_alone(
     )
     assert ([one.name for one in found.lines] == ["a"]) == mapped
     assert ([one.name for one in found.possible] == ["a"]) != mapped
+
+
+def test_speeds_that_escs_tell_drive_rotors_that_nothing_else_does() -> None:
+    """As ``ESCStatus`` of MAVROS, beside rates and a throttle that no rotor is told."""
+    robot = model(
+        '<motor name="front" site="a" gear="0 0 1 0 0 .1"/>'
+        '<motor name="rear" site="b" gear="0 0 1 0 0 -.1"/>'
+    )
+    kind, topic = "mavros_msgs/msg/ESCStatus", "/esc_status"
+    told = [
+        Channel(
+            topic, kind, f"esc_status[{k}].rpm", "", "velocity", k, False, (TIMES,), (6e3 + TIMES,)
+        )
+        for k in range(2)
+    ]
+    lines = {one.name: one for one in map_channels(robot, told).lines if one.kind == "actuator"}
+    assert [*lines] == ["front", "rear"]
+    for k, line in enumerate(lines.values()):
+        (term,) = parse_fields(line.channel.field)
+        assert (str(term.path), term.power) == (f"esc_status[{k}].rpm", 2)
+        assert line.doubt

@@ -32,10 +32,10 @@ def test_what_was_sent_in_a_silence_is_known_from_the_next_command_on() -> None:
     """A bag paused for 2.5 s began anew with a goal of before, 1.4 rad away for half a second."""
     times = np.concatenate([np.arange(0.0, 8.0, 0.04), np.arange(11.0, 14.0, 0.04)])
     silent = ((8.0, 10.5),)
-    assert after_silences(times, silent, 14.0) == ((10.5, 11.0),)
+    assert after_silences(times, silent, 14.0) == ((10.5, 11.1),)  # and acts on by its delay
     assert after_silences(times[times < 8.0], silent, 14.0) == ((10.5, 14.0),)
     assert after_silences(np.array([1.0, 4.0, 11.0]), ((8.0, 8.3),), 14.0) == ()  # hardly lost one
-    assert after_silences(times, ((8.0, 11.0),), 14.0) == ()
+    assert after_silences(times, ((8.0, 11.0),), 14.0) == ((11.0, 11.1),)
 
 
 def test_lines_between_commands_begin_at_the_end_of_a_pause() -> None:

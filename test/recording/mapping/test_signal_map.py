@@ -423,7 +423,7 @@ def test_commands_are_unknown_from_a_silence_to_the_next_one(arm, write_bag) -> 
     result = mapped(write_bag(entries), COMMAND, SHOULDER)
     ((_, heard),) = result.silent
     ((start, end),) = result.controls[0].gaps
-    assert (start, end) == (heard, pytest.approx(0.72, abs=0.01))
+    assert (start, end) == (heard, pytest.approx(0.82, abs=0.01))
     assert unusable(result) == ((result.silent[0][0], end),)
 
 
