@@ -57,7 +57,7 @@ def pauses_without_change(times: FloatArray, values: FloatArray, max_gap: float)
 def _coming_back(
     times: FloatArray, values: FloatArray, pauses: BoolArray, usual: FloatArray
 ) -> float:
-    """How often a stream that moves for as long as a pause lasts is where it was, by chance."""
+    """The share of stretches as long as a pause that move and end where they began."""
     values, steps = values.reshape(len(times), -1), np.diff(times)
     runs = np.diff(np.flatnonzero(np.concatenate([[True], pauses, [True]])))
     length = float(np.median(steps[pauses]) / np.median(steps[~pauses]))
