@@ -152,5 +152,5 @@ def _of_topic(
     names = [name for name in inputs if given.topics[name] == topic]
     every = topic in given.alone and len(names) == [*given.topics.values()].count(topic)
     whole = topic if every and not set(topic) & set("*?[") else ""
-    whole = whole or pattern(names, {*given.held, *sensors}.difference(names))
+    whole = whole or pattern(names, {*given.held, *sensors, *given.measured}.difference(names))
     return ([whole], True) if len(names) > 1 and whole else (names, False)

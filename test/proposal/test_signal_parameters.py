@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sysid_ros.proposal.mapped_inputs import Inputs
@@ -25,3 +27,11 @@ def test_the_factor_of_thrusts_is_none_of_the_angle_beside_them(tilts: bool, nam
     assert (factor.name, factor.attribute, factor.shared) == (named, "gain", True)
     (delay,) = delays(inputs, ())
     assert (delay.name, delay.attribute, delay.shared) == (TOPIC, "delay", True)
+
+
+def test_a_pattern_of_inputs_has_no_sensor_that_is_called_alike() -> None:
+    names = ["motor_1", "motor_2"]
+    inputs = Inputs(dict.fromkeys(names, True), dict.fromkeys(names, TOPIC), frozenset())
+    assert [one.name for one in delays(inputs, ())] == ["motor_*"]
+    beside = replace(inputs, measured=frozenset({"motor_imu"}))
+    assert [one.name for one in delays(beside, ())] == names

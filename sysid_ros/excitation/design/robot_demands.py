@@ -101,7 +101,7 @@ def _posture(
 
 
 def _of_urdf(own: FileLimits, given: Mapping[str, float]) -> FileLimits:
-    """What a model's URDF says: no more than is given, and nothing by zeros, as exporters write."""
+    """Limits of a model's URDF: no more than is given, and none by zeros, as exporters write."""
     found = {}
     for joint, kinds in own.items():
         ranges = {kind: kinds[kind] for kind in ("lower", "upper") if kind in kinds}

@@ -22,6 +22,7 @@ from sysid_ros.proposal.signals.lines import Line
 
 _FAST = 95.0  # percentile of the squares of speeds
 _FLYING = 0.25  # of that, below which a rotor bears nothing
+_NOISE = 0.05  # of the fastest speed
 _BORNE = (
     "thrusts are taken to go by the squares of speeds, with a factor of which the rotors bear the "
     "weight of {bodies} that the model says"
@@ -40,9 +41,10 @@ def lifting_rotors(model: mujoco.MjModel, drives: Sequence[Drive]) -> list[Drive
 
 
 def turns_both_ways(channel: Channel) -> bool:
-    """Return whether speeds have either sign, which squares have not."""
+    """Return whether speeds have either sign, which squares have not, by more than noise."""
     speeds = np.concatenate(channel.values)
-    return bool(np.min(speeds) < 0.0 < np.max(speeds))
+    back, forth = -float(speeds.min()), float(speeds.max())
+    return min(back, forth) > _NOISE * max(back, forth)
 
 
 def as_thrusts(model: mujoco.MjModel, drives: Sequence[Drive], lines: Sequence[Line]) -> list[Line]:

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a command is sent, which tells what its silences mean: as it changes, or as a stream.
+"""Habits of senders, which tell what silences mean: as a command changes, or as a stream.
 
 What is known of it outlasts the messages that it was told by, so that one that is followed while it
 grows is judged by all of it, as a whole recording is.
@@ -25,7 +25,7 @@ _KEPT, _KEPT_PAUSES = 1000, 100  # of what is forgotten, those that still count
 
 @dataclass(frozen=True)
 class SendingHabit:
-    """What the intervals between the messages of a command were so far, and its changes."""
+    """Intervals between the messages of a command so far, and its changes."""
 
     steps: int  # intervals of at most ``max_gap``
     pauses: int  # longer ones
@@ -92,7 +92,7 @@ class SendingHabit:
         return often and self._coming_back(paused, usual) < _BY_CHANCE
 
     def _coming_back(self, paused: BoolArray, usual: FloatArray) -> float:
-        """How often what moves for as long as a pause lasts is where it was, by chance."""
+        """The share of stretches as long as a pause that move and end where they began."""
         runs = np.diff(np.flatnonzero(np.concatenate([[True], paused, [True]])))
         usually = float(np.median(np.diff(self.times)[~paused]))
         count = min(round(float(np.median(self.lasted)) / usually), int(runs.max()) - 1)

@@ -83,7 +83,7 @@ def test_what_is_no_speed_stays() -> None:
 
 def test_what_turns_both_ways_has_no_squares() -> None:
     robot = model('<motor name="a" site="a" gear="0 0 1 0 0 0"/>')
-    given = [told("a", "velocity", first=-20.0)]
+    given = [told("a", "velocity", first=-100.0)]
     assert as_thrusts(robot, drives_of(robot), given) == given
     (drive,) = drives_of(robot)
     (factored,) = as_thrusts(robot, [drive], [told("a", "velocity", -500.0, -20.0)])
@@ -92,7 +92,12 @@ def test_what_turns_both_ways_has_no_squares() -> None:
 
 @pytest.mark.parametrize(
     ("gear", "first", "mapped"),
-    [("0 0 1", 20.0, True), ("0 0 1", -20.0, False), ("1 0 0", 20.0, False)],
+    [
+        ("0 0 1", 20.0, True),
+        ("0 0 1", -1.0, True),
+        ("0 0 1", -100.0, False),
+        ("1 0 0", 20.0, False),
+    ],
 )
 def test_speeds_that_are_no_thrusts_are_possible_inputs_alone(
     gear: str, first: float, mapped: bool
