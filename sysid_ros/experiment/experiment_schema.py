@@ -233,7 +233,7 @@ class ParameterConfig:
     form: str | None = key(
         None, "of several, for inertia: pseudo, mass, mass_ipos, symmetric_y, ..."
     )
-    place: Place | str = "parameters"  # in the experiment file, for messages
+    place: Place | None = None  # in the experiment file, for messages
 
 
 @dataclass(frozen=True)

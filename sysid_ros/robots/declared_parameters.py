@@ -109,7 +109,8 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
                         own = _of_robot(parameter, robot)
                     parameters.add(own)
         except SysidError as error:
-            raise ExperimentError(f"{config.place}: {error}") from error
+            where = config.place or experiment.path or "experiment"
+            raise ExperimentError(f"{where}: {error}") from error
     for added in torque_delays(experiment, spec, parameters):
         parameters.add(added)
     if experiment.modifiers is not None:
@@ -211,9 +212,10 @@ def _claim(
     for key in keys:
         if key in claims:
             other = claims[key]
+            where = f" ({other.place})" if other.place else ""
             raise ExperimentError(
                 f"{row.name} of {row.element} {key[1]!r} cannot be a parameter: its "
-                f"{other.attribute} is one already ({other.place})"
+                f"{other.attribute} is one already{where}"
             )
     claims.update(dict.fromkeys(keys, config))
 

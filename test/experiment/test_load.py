@@ -84,8 +84,9 @@ def test_parameters_are_read_per_attribute_with_their_lines() -> None:
     assert (armature.element, armature.pattern, armature.attribute) == ("joint", "*", "armature")
     assert (armature.initial, armature.min, armature.max) == (0.002, 0.0, 0.05)
     assert armature.prior is not None and armature.prior.std == 0.001
-    assert (damping.attribute, damping.initial, damping.place.line) == ("damping", None, 17)
-    assert (inertia.form, inertia.place.line) == ("pseudo", 18)
+    assert (damping.attribute, damping.initial) == ("damping", None)
+    assert str(damping.place) == "experiment:17"
+    assert (inertia.form, str(inertia.place)) == ("pseudo", "experiment:18")
     assert gain.frozen and delay.shared and delay.max == 0.02
 
 
