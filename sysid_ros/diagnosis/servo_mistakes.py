@@ -35,7 +35,7 @@ from sysid_ros.diagnosis.evidence import (
     size_interval,
 )
 from sysid_ros.diagnosis.fits import Misfit, decisive
-from sysid_ros.diagnosis.servo_exchanges import exchanged
+from sysid_ros.diagnosis.servo_exchanges import exchanged, signs_together
 from sysid_ros.diagnosis.tracking import Tracking
 
 _VISIBLE = 0.0025  # of a command's power, from which something may be wrong
@@ -140,7 +140,7 @@ def servo_explanations(
         if settled.isdisjoint(concerned):
             settled.update(concerned)
             accepted += explanations
-    return accepted
+    return signs_together(recorded, test, accepted)
 
 
 def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from sysid_ros.diagnosis import tracking
-from sysid_ros.diagnosis.evidence import Recorded, Samples
+from sysid_ros.diagnosis.evidence import Change, Explanation, FindingKind, Recorded, Samples
 from sysid_ros.diagnosis.fits import body_torques
-from sysid_ros.diagnosis.servo_exchanges import exchanged, reversed_joints
+from sysid_ros.diagnosis.servo_exchanges import exchanged, reversed_joints, signs_together
 from sysid_ros.diagnosis.tracking import Tracking
 
 PASSIVE = 6
@@ -154,3 +154,20 @@ def test_ranges_tell_exchanged_positions_from_exchanged_commands(
     ((explained, _),) = exchanged(seen, test, [0, 1])
     found = [(one.change, *one.alternatives) for one in explained]
     assert [[change.exchange[0] for change in each] for each in found] == [told]
+
+
+@pytest.mark.parametrize("wrong", [("p", "q"), ("u", "v"), ("p", "v")])
+def test_two_signs_are_attributed_together(wrong: tuple[str, str]) -> None:
+    """The load on either servo depends on both positions; alone, each was its command's."""
+    model = mujoco.MjModel.from_xml_string(TWO.format(upper=2.0, way=1))
+    signals = followed(model, 0.0)
+    for label in wrong:
+        signals[label] = Samples(signals[label].times, -signals[label].values)
+    seen = Recorded(model, (signals,), (), {0: "p", 1: "q"}, {}, {}, {0: "u", 1: "v"})
+    test = Tracking.of(seen)
+    assert test is not None
+    commands = [Change(FindingKind.SIGN, scale={label: -1.0}) for label in ("u", "v")]
+    alone = [Explanation(one, 0.0, 1.0, 0.0) for one in commands]
+    told = signs_together(seen, test, alone)
+    assert [one.change.signals for one in told] == [(label,) for label in wrong]
+    assert signs_together(seen, test, alone[:1]) == alone[:1]
