@@ -232,7 +232,7 @@ class WindowScores:
         return sum(math.log(left) for left in self.left.values() if left > 0.0)
 
     def beyond_noise(self, usual: WindowScores) -> Misfit:
-        """What the fit leaves beyond noise, each signal in units of what another leaves of it."""
+        """The rest beyond noise, each signal in units of what another fit leaves of it."""
         own, units = (np.array([one.left[k] for k in one.signals]) for one in (self, usual))
         known = units > 0.0
         lasting = np.array([self.lasting.get(name, 1.0) for name in self.signals])[known]

@@ -88,7 +88,7 @@ class MovingForces:
             yield Change(FindingKind.SWAP, exchange=(pair,))
 
     def _shares(self, after: WindowScores) -> tuple[float, float] | None:
-        """What is left beyond noise before and after a repair; ``None`` unless it is decisive."""
+        """The rest beyond noise before and after a repair; ``None`` unless that is decisive."""
         left, before = (one.beyond_noise(after) for one in (after, self.windows))
         ratio = left.ratio(before)
         if ratio * (1.0 + _TIMES) > 1.0 or left.better_share(before) < _BETTER_WINDOWS:
