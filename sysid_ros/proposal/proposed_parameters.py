@@ -65,7 +65,7 @@ def candidates(
     tied = tied_joints(model, joints)
     own = [joint for joint in joints if joint not in tied]
     servos = [name for name in inputs.held if _is(is_servo, model, name)]
-    forces = [name for name in inputs.held if _is(is_effort, model, name)]
+    forces = inputs_of_forces(model, inputs)
     found = [
         *_guessed_gains(spec, inputs.guessed),
         *_of_joints(spec, model, own, inputs.guessed),
@@ -92,6 +92,11 @@ def candidates(
             *gains([name for name in forces[1:] if name not in inputs.squares]),
         ]
     return [_with_tied(candidate, tied) for candidate in found if candidate is not None]
+
+
+def inputs_of_forces(model: mujoco.MjModel, inputs: Inputs) -> list[str]:
+    """Names of the inputs that are forces or torques, not what a servo is to reach."""
+    return [name for name in inputs.held if _is(is_effort, model, name)]
 
 
 def _of_joints(
