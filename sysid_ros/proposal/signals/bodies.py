@@ -134,8 +134,8 @@ def _of_one_sensor(model: mujoco.MjModel, alike: Sequence[Line]) -> Line:
         sensor = int(model.sensor(line.name).id)
         site = _site(model, sensor)
         body = int(model.site(site).bodyid[0]) if site else 0
-        told = f"{line.channel.topic}/{line.channel.field}"
-        return likeness([line.name, site], told), -len(joints_above(model, body))
+        alike = likeness([line.name, site], f"{line.channel.topic}/{line.channel.field}")
+        return alike if alike >= _SAME_NAME else 0.0, -len(joints_above(model, body))
 
     best = max(alike, key=rank)
     others = " or ".join(line.name for line in alike if line is not best)
