@@ -124,7 +124,7 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
 
 
 def _of_one_sensor(model: mujoco.MjModel, alike: Sequence[Line]) -> Line:
-    """What several sensors of a kind would read, as that of the one named most like its topic.
+    """The line of the sensor named like the topic, of several that would read the same.
 
     Of sensors whose names say as much it is the one with the fewest joints above, as most robots
     carry an IMU in their base.
