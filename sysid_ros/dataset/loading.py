@@ -28,7 +28,12 @@ from sysid_ros.dataset.sequences import (
 )
 from sysid_ros.dataset.splits import split_by_time
 from sysid_ros.dataset.steady_signals import check_steady_signals
-from sysid_ros.dataset.turned_signals import straight_signals, turned_columns, with_turned_commands
+from sysid_ros.dataset.turned_signals import (
+    straight_signals,
+    turned_columns,
+    with_turned_commands,
+    with_turned_positions,
+)
 from sysid_ros.dataset.unseen_bases import unseen_bases
 from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.inverse_dynamics import with_coupling, with_payload
@@ -326,7 +331,9 @@ def mapped_sequence(
     own = with_namespace(experiment, robot, recording.topics)
     straight = frozenset() if spec is None else straight_signals(spec, own.signals)
     mapped = map_recording(recording, own, name=name, start=start, end=end, straight=straight)
-    return mapped if spec is None else with_turned_commands(mapped, spec)
+    if spec is None:
+        return mapped
+    return with_turned_commands(with_turned_positions(mapped, spec), spec)
 
 
 def _part_of(

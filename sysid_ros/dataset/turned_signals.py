@@ -23,6 +23,9 @@ from sysid_ros.recording.mapping import (
     within_one,
 )
 
+_ANGLES = (SignalKind.QPOS, SignalKind.SENSOR)
+_SPARE = 0.02  # of a range, by which an encoder's zero may put its ends elsewhere
+
 
 def straight_signals(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> frozenset[str]:
     """Return the names of what is measured along slides, which never jumps by a turn."""
@@ -44,6 +47,47 @@ def turned_columns(recordings: Iterable[MappedRecording]) -> dict[str, float]:
         for name, one in zip(measured_columns(mapped), mapped.measured, strict=True)
         if one.turns
     }
+
+
+def with_turned_positions(mapped: MappedRecording, spec: mujoco.MjSpec) -> MappedRecording:
+    """Tell angles that are told modulo one turn in the turn of their joint's range.
+
+    Where one angle of a recording jumped by whole turns, the others are told modulo a turn as well,
+    and begin in that turn; of several recordings each begins in another one. What no whole turns
+    put into the range stays.
+
+    Args:
+      mapped: The recording.
+      spec: With a sensor for each of its signals.
+    """
+    if not any(one.turns and one.turn != DEGREES for one in mapped.measured):
+        return mapped
+    model, moved = spec.copy().compile(), {}
+    for joint, one in _angles(mapped, spec).items():
+        row = model.joint(joint)
+        hinge = int(row.type[0]) == int(mujoco.mjtJoint.mjJNT_HINGE)
+        if hinge and model.jnt_limited[row.id] and one.turn != DEGREES:
+            back = _turns_back(one, float(row.range[0]), float(row.range[1]))
+            told = replace(one, values=one.values + back, turns=max(one.turns, 1))
+            moved |= {one.name: told} if back else {}
+    if not moved:
+        return mapped
+    measured = tuple(
+        moved.get(one.name, one) if one.kind in _ANGLES else one for one in mapped.measured
+    )
+    warning = (
+        f"{mapped.name}: {listed(moved, 4)}: angles are told modulo a whole turn, and were moved "
+        "to the turn of their joint's range."
+    )
+    return replace(mapped, measured=measured, warnings=(*mapped.warnings, warning))
+
+
+def _turns_back(one: MappedSignal, low: float, high: float) -> float:
+    """The whole turns [rad] that put an angle into a range; zero where none do."""
+    lowest, highest = float(one.values.min()), float(one.values.max())
+    back = one.turn * round(0.5 * (low + high - lowest - highest) / one.turn)
+    spare = _SPARE * (high - low)
+    return back if low - spare < lowest + back and highest + back < high + spare else 0.0
 
 
 def with_turned_commands(mapped: MappedRecording, spec: mujoco.MjSpec) -> MappedRecording:
@@ -75,6 +119,15 @@ def with_turned_commands(mapped: MappedRecording, spec: mujoco.MjSpec) -> Mapped
 
 def _positions(mapped: MappedRecording, spec: mujoco.MjSpec) -> dict[str, MappedSignal]:
     """Measured angles that leave one turn, by the joint's name."""
+    return {
+        joint: one
+        for joint, one in _angles(mapped, spec).items()
+        if one.turns or not within_one(one.values)
+    }
+
+
+def _angles(mapped: MappedRecording, spec: mujoco.MjSpec) -> dict[str, MappedSignal]:
+    """Measured positions of single joints, by the joint's name."""
     sensed = {
         sensor.name: sensor.objname
         for sensor in spec.sensors
@@ -82,9 +135,9 @@ def _positions(mapped: MappedRecording, spec: mujoco.MjSpec) -> dict[str, Mapped
     }
     found = {}
     for one in mapped.measured:
-        if one.kind in (SignalKind.QPOS, SignalKind.SENSOR) and one.values.ndim == 1:
+        if one.kind in _ANGLES and one.values.ndim == 1:
             joint = one.name if one.kind is SignalKind.QPOS else sensed.get(one.name)
-            if joint is not None and (one.turns or not within_one(one.values)):
+            if joint is not None:
                 found[joint] = one
     return found
 

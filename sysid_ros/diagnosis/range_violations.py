@@ -178,8 +178,7 @@ def turns_away(recorded: Recorded) -> list[tuple[Change, str, str]]:
         if recorded.is_hinge(joint) and recorded.model.jnt_limited[joint] and outside > _MOSTLY:
             values = positions_of(recorded, joint)
             back = _TURN * round(0.5 * (low + high - values.min() - values.max()) / _TURN)
-            spare = _SPARE * (high - low)
-            if back and low - spare < values.min() + back and values.max() + back < high + spare:
+            if back and _fits(values + back, low, high):
                 offset[label] = back
                 offset |= dict.fromkeys(_asked_there(recorded, joint, float(values.mean())), back)
     grounds = "As recorded, beyond the model's range; with {} less or more, within it."
@@ -194,33 +193,33 @@ def turns_away(recorded: Recorded) -> list[tuple[Change, str, str]]:
 
 def _half_a_turn(recorded: Recorded) -> dict[str, float]:
     """The half turn, by signal, that alone puts all hinges with a range into it; none of one."""
-    model = recorded.model
-    hinges = {
-        joint: label
+    hinges = [
+        (joint, label, float(low), float(high))
         for joint, label in recorded.positions.items()
-        if recorded.is_hinge(joint) and model.jnt_limited[joint]
-    }
-    places = {joint: positions_of(recorded, joint) for joint in hinges}
-    ranges = {joint: (*map(float, model.jnt_range[joint]),) for joint in hinges}
+        for low, high in [recorded.model.jnt_range[joint]]
+        if recorded.is_hinge(joint) and recorded.model.jnt_limited[joint]
+    ]
     beyond = [
-        share_outside(recorded.pooled(label), *ranges[joint]) > _MOSTLY
-        for joint, label in hinges.items()
+        share_outside(recorded.pooled(label), low, high) > _MOSTLY for _, label, low, high in hinges
     ]
     if sum(beyond) < max(2.0, 0.5 * len(hinges)):
         return {}
     for back in (-0.5 * _TURN, 0.5 * _TURN):
-        spare = {joint: _SPARE * (high - low) for joint, (low, high) in ranges.items()}
         if all(
-            ranges[joint][0] - spare[joint] < values.min() + back
-            and values.max() + back < ranges[joint][1] + spare[joint]
-            for joint, values in places.items()
+            _fits(positions_of(recorded, joint) + back, low, high) for joint, _, low, high in hinges
         ):
-            told = dict.fromkeys(hinges.values(), back)
-            for joint, values in places.items():
-                asked = _asked_there(recorded, joint, float(values.mean()), 0.25 * _TURN)
-                told |= dict.fromkeys(asked, back)
-            return told
+            told = [label for _, label, _, _ in hinges]
+            for joint, _, _, _ in hinges:
+                place = float(positions_of(recorded, joint).mean())
+                told += _asked_there(recorded, joint, place, 0.25 * _TURN)
+            return dict.fromkeys(told, back)
     return {}
+
+
+def _fits(values: FloatArray, low: float, high: float) -> bool:
+    """Return whether positions are within a range, or hardly beyond its ends."""
+    spare = _SPARE * (high - low)
+    return bool(low - spare < values.min() and values.max() < high + spare)
 
 
 def _asked_there(

@@ -15,7 +15,7 @@ from arm_recording import ArmRecording, arm_model, write_bag, write_experiment
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import load_dataset
-from sysid_ros.dataset.turned_signals import with_turned_commands
+from sysid_ros.dataset.turned_signals import with_turned_commands, with_turned_positions
 from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
 from sysid_ros.experiment import load_experiment
 from sysid_ros.recording.mapping import MappedRecording, MappedSignal, SignalKind
@@ -75,6 +75,39 @@ def test_what_stays_as_it_is() -> None:
     torque = modulo(ANGLE)
     assert told(torque, ANGLE, turns=5, name="motor") is torque
     assert told(torque, ANGLE, turns=0, name="lift", joint="slides") is torque
+
+
+@pytest.mark.parametrize(
+    ("angle", "turns", "begins"),
+    [
+        (0.6 * np.sin(TIMES) - 0.4, 0, TURN),  # told as 300 degrees and never through zero
+        (0.6 * np.sin(TIMES) + 0.4, 3, TURN),
+        (0.6 * np.sin(TIMES), 3, 0.0),
+        (0.6 * np.sin(TIMES), 0, 2.0),  # which no turns put into the range
+    ],
+)
+def test_angles_modulo_a_turn_are_in_that_of_their_range(
+    angle: FloatArray, turns: int, begins: float
+) -> None:
+    """Of 0 to 360 degrees each recording began in another turn, beyond the range in some."""
+    text = JOINTS.replace('name="turns"', 'name="turns" range="-120 120"').replace(
+        "</worldbody>", '<body><joint name="other"/><geom size=".1"/></body></worldbody>'
+    )
+    own = MappedSignal(SignalKind.QPOS, "turns", TIMES, angle + begins, False, None, turns=turns)
+    other = MappedSignal(SignalKind.QPOS, "other", TIMES, ANGLE, False, None, turns=5)
+    control = MappedSignal(SignalKind.ACTUATOR, "servo", TIMES, angle % TURN, True, None)
+    spec = mujoco.MjSpec.from_string(text)
+    mapped = MappedRecording("run", 0, 12.0, (control,), (own, other))
+    found = with_turned_positions(mapped, spec)
+    away = begins % TURN
+    np.testing.assert_allclose(found.measured[0].values, angle + away, atol=1e-9)
+    assert found.measured[1] is other
+    assert bool(found.warnings) == (begins == TURN)
+    if not away:
+        told = with_turned_commands(found, spec).controls[0].values
+        np.testing.assert_allclose(told, found.measured[0].values, atol=1e-9)
+    alone = replace(mapped, measured=(replace(own, turns=0),))  # none jumped: they may be so
+    assert with_turned_positions(alone, spec) is alone
 
 
 def test_a_step_of_most_of_a_turn_stays_while_the_joint_overshoots() -> None:

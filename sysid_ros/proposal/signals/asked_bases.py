@@ -24,7 +24,7 @@ from sysid_ros.proposal.signals.drives import Drive, moved_by
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.open_drives import Evidence, OpenDrives
 from sysid_ros.proposal.signals.ordered_inputs import by_motion
-from sysid_ros.recording.messages import is_asked
+from sysid_ros.recording.messages import is_asked, message_type
 
 # Of a twist, at which place MuJoCo has it; a car's speed is the first.
 _PARTS = {f"{kind}.{axis}": 3 * i + k for i, kind in enumerate(("linear", "angular"))
@@ -172,3 +172,13 @@ def as_angle(asked: Sequence[Channel], drives: Sequence[Drive], line: Line) -> L
             why = f"{own.topic} is {slope:.4g} times this angle, and {zero:.4g}"
             return replace(line, channel=angle, grounds=why)
     return line
+
+
+def speeds_of_a_base(channels: Sequence[Channel]) -> list[str]:
+    """Sentences about commanded speeds of a base, which no actuator of its wheels takes."""
+    topics = {one.topic for one in channels if one.command and message_type(one.msgtype).of_base}
+    return [
+        f"{topic} asks for speeds of the base, of which a controller makes those of wheels; record "
+        f"what it sends to them, or give the model velocity actuators on tendons of its wheels"
+        for topic in sorted(topics)
+    ]

@@ -124,7 +124,7 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
 
 
 def _of_one_sensor(model: mujoco.MjModel, alike: Sequence[Line]) -> Line:
-    """What several sensors of a kind would read, as that of the one named most like its topic.
+    """The line of the sensor named like the topic, of several that would read the same.
 
     Of sensors whose names say as much it is the one with the fewest joints above, as most robots
     carry an IMU in their base.
@@ -134,8 +134,8 @@ def _of_one_sensor(model: mujoco.MjModel, alike: Sequence[Line]) -> Line:
         sensor = int(model.sensor(line.name).id)
         site = _site(model, sensor)
         body = int(model.site(site).bodyid[0]) if site else 0
-        told = f"{line.channel.topic}/{line.channel.field}"
-        return likeness([line.name, site], told), -len(joints_above(model, body))
+        alike = likeness([line.name, site], f"{line.channel.topic}/{line.channel.field}")
+        return alike if alike >= _SAME_NAME else 0.0, -len(joints_above(model, body))
 
     best = max(alike, key=rank)
     others = " or ".join(line.name for line in alike if line is not best)

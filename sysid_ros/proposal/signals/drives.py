@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import mujoco
+import numpy as np
 
 from sysid_ros.engine.elements import (
     is_effort,
@@ -111,3 +112,21 @@ def _quantity(model: mujoco.MjModel, actuator: int) -> str:
     if is_servo(model, actuator):
         return "position"
     return "velocity" if takes_velocity(model, actuator) else ""
+
+
+def undriven(spec: mujoco.MjSpec, joints: Sequence[str], driven: Collection[str]) -> list[str]:
+    """Sentences about joints without an input that have drives, as their limits of effort say.
+
+    Args:
+      spec: The model.
+      joints: Names of those that are measured and move.
+      driven: Names of those that have an input; what mimics another is driven as that is.
+    """
+    tied = {one.name1 for one in spec.equalities}
+    limited = {one.name for one in spec.joints if one.actfrclimited and np.ptp(one.actfrcrange)}
+    return [
+        f"joint {name!r} moves, has a limit of effort and no input, so that it is simulated as if "
+        "nothing drove it; map what it was told, or leave its line out"
+        for name in joints
+        if name in limited and name not in driven and name not in tied
+    ]

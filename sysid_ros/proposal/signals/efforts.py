@@ -12,7 +12,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.elements import is_effort, joint_of, n_actuators
+from sysid_ros.engine.elements import control_range, is_effort, joint_of, n_actuators
 from sysid_ros.engine.signals import value_at
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import moved_by
@@ -48,19 +48,34 @@ def motor_efforts(
     return list(lines.values())
 
 
-def before_gears(efforts: Sequence[Line], commands: Mapping[str, Channel]) -> list[Line]:
+def before_gears(
+    model: mujoco.MjModel, efforts: Sequence[Line], commands: Mapping[str, Channel]
+) -> list[Line]:
     """Efforts of motors, of which those that repeat a command are the motors' own, as currents are.
 
+    Not so where the motor could not be told as much, but what is left behind its gear: a model
+    whose motors take a share of their most is driven by a robot that is told joints' torques.
+
     Args:
+      model: The compiled model.
       efforts: Lines from :func:`motor_efforts`, as if they were the joints'.
       commands: What was asked of motors, by their names, in the units of their inputs.
     """
     return [
         replace(line, scale=1.0, doubt=_OF_MOTOR.format(name=line.name, force=1.0 / line.scale))
-        if line.name in commands and _repeats(line, commands[line.name])
+        if line.name in commands
+        and _repeats(line, commands[line.name])
+        and not _is_of_joint(model, line, commands[line.name])
         else line
         for line in efforts
     ]
+
+
+def _is_of_joint(model: mujoco.MjModel, effort: Line, command: Channel) -> bool:
+    """Return whether a motor's range of inputs is beyond a command, and its joint's is not."""
+    low, high = control_range(model, model.actuator(effort.name).id)
+    size = float(np.sqrt(np.mean(np.concatenate(command.values) ** 2)))
+    return size * abs(effort.scale) <= max(-low, high) < size
 
 
 def _repeats(effort: Line, command: Channel) -> bool:

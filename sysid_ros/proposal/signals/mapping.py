@@ -17,13 +17,14 @@ from sysid_ros.engine.signals import UNZEROED
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
 from sysid_ros.proposal.signals.actuator_inputs import command_lines, velocity_inputs
+from sysid_ros.proposal.signals.asked_bases import speeds_of_a_base
 from sysid_ros.proposal.signals.bodies import (
     balls_told,
     body_lines,
     numbers_of_poses,
 )
 from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.drives import drives_of, moved_by
+from sysid_ros.proposal.signals.drives import drives_of, moved_by, undriven
 from sysid_ros.proposal.signals.efforts import (
     before_gears,
     joint_efforts,
@@ -49,7 +50,7 @@ from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.proposal.signals.told_names import with_told_names
 from sysid_ros.proposal.signals.unit_names import told_unit
 from sysid_ros.recording.mapping import SignalKind
-from sysid_ros.recording.messages import Clock, message_type
+from sysid_ros.recording.messages import Clock
 from sysid_ros.robots import with_servos, without_motors
 
 _GEOMETRY = ("geometry_msgs/", "nav_msgs/", "tf2_msgs/")
@@ -165,7 +166,7 @@ def _inputs(
     efforts = motor_efforts(model, moving, positions)
     if any(line.scale != 1.0 for line in efforts):
         asked = command_lines(model, drives, channels, measured, orders).lines
-        efforts = before_gears(efforts, {line.name: line.channel for line in asked})
+        efforts = before_gears(model, efforts, {line.name: line.channel for line in asked})
     told = {line.name for line in efforts}
     left = [drive for drive in drives if drive.name not in told]
     commanded = command_lines(model, left, channels, measured, orders)
@@ -250,7 +251,10 @@ def _with_servos(
             lines, possible = lines + new, found.possible
         if new and kind is not SignalKind.EFFORT:  # whose motors whoever loads the model adds
             spec = with_servos(spec, [line.name for line in new], kind)
-    return spec, replace(plain, lines=lines, possible=possible)
+    told = any(line.kind in SERVOS for line in lines)
+    idle = undriven(spec, plain.joints, {line.name for line in lines if line.input}) if told else []
+    unmapped = (*plain.unmapped, *idle)
+    return spec, replace(plain, lines=lines, possible=possible, unmapped=unmapped)
 
 
 def _lacking(model: mujoco.MjModel, positions: Positions) -> list[str]:
@@ -326,7 +330,7 @@ def _without_inputs(
         for a in range(n_actuators(model))
         if model.actuator(a).name not in driven and not shown & moved_by(model, a)
     ]
-    return [*idle, *(_speeds_of_a_base(moving) if idle else ())]
+    return [*idle, *(speeds_of_a_base(moving) if idle else ())]
 
 
 def _undated(lines: Sequence[Line]) -> list[str]:
@@ -334,16 +338,6 @@ def _undated(lines: Sequence[Line]) -> list[str]:
     topics = {line.channel.topic for line in lines if line.channel.clock == Clock.PUBLISH.value}
     return [
         f"stamps of {topic} never change or are rounded; it is dated by when it was published"
-        for topic in sorted(topics)
-    ]
-
-
-def _speeds_of_a_base(channels: Sequence[Channel]) -> list[str]:
-    """Sentences about commanded speeds of a base, which no actuator of its wheels takes."""
-    topics = {one.topic for one in channels if one.command and message_type(one.msgtype).of_base}
-    return [
-        f"{topic} asks for speeds of the base, of which a controller makes those of wheels; record "
-        f"what it sends to them, or give the model velocity actuators on tendons of its wheels"
         for topic in sorted(topics)
     ]
 

@@ -373,15 +373,19 @@ def test_one_of_two_imus_tells_how_what_floats_is_turned() -> None:
     assert [topic for topic, field in fields if field == "orientation"] == ["/rear"]
 
 
-def test_one_imu_is_that_of_one_site_of_several() -> None:
+@pytest.mark.parametrize(
+    ("topic", "place"), [("/lowstate", "pelvis"), ("/imu_in_torso/data", "torso")]
+)
+def test_one_imu_is_that_of_one_site_of_several(topic: str, place: str) -> None:
     """A humanoid's torso, which has one in the model, was told what its pelvis measures."""
-    bodies = '<body name="base"><freejoint/><geom size=".1"/><site name="imu"/>'
-    torso = '<body name="torso"><joint/><geom size=".1"/><site name="imu_in_torso"/></body>'
-    model = MODEL.replace(bodies, bodies + torso).replace(
-        "<sensor>", '<sensor><gyro name="torso_gyro" site="imu_in_torso"/>'
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><body><geom size=".1"/><site name="imu_in_pelvis"/>
+        <body><joint/><geom size=".1"/><site name="imu_in_torso"/></body></body></worldbody>
+        <sensor><gyro name="imu-torso-angular-velocity" site="imu_in_torso"/>
+        <gyro name="imu-pelvis-angular-velocity" site="imu_in_pelvis"/></sensor></mujoco>"""
     )
-    for topic, name in (("/lowstate", "gyro"), ("/imu_in_torso/data", "torso_gyro")):
-        imu = channel(topic, "sensor_msgs/msg/Imu", "angular_velocity.x")
-        (line,) = body_lines(mujoco.MjModel.from_xml_string(model), [imu])
-        assert line.name == name
-        assert "not" in line.doubt
+    kind = "unitree_hg/msg/LowState"
+    imu = [channel(topic, kind, f"imu_state.gyroscope[{k}]") for k in range(3)]
+    (line,) = body_lines(model, [replace(one, row=3) for one in imu])
+    assert line.name == f"imu-{place}-angular-velocity"
+    assert "not" in line.doubt

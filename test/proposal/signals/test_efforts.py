@@ -57,17 +57,24 @@ def test_an_effort_under_a_name_that_is_a_guess_is_one(
 
 
 @pytest.mark.parametrize(
-    ("factor", "delay", "scale"),
+    ("factor", "delay", "most", "scale"),
     [
-        (1.0, 0.004, 1.0),  # a current, asked for and measured
-        (50.0, 0.004, 0.02),  # the torque on the joint
-        (-1.0, 0.004, 0.02),
-        (1.0, 0.5, 0.02),  # nothing follows the command
+        (1.0, 0.004, 0.0, 1.0),  # a current, asked for and measured
+        (1.0, 0.004, 2.0, 1.0),
+        (1.0, 0.004, 0.1, 0.02),  # a joint's torque, of a motor that takes 0.1 at most
+        (50.0, 0.004, 0.0, 0.02),  # the torque on the joint
+        (-1.0, 0.004, 0.0, 0.02),
+        (1.0, 0.5, 0.0, 0.02),  # nothing follows the command
     ],
 )
 def test_an_effort_that_repeats_its_command_is_the_motors_own(
-    factor: float, delay: float, scale: float
+    factor: float, delay: float, most: float, scale: float
 ) -> None:
+    limit = f'ctrlrange="-{most} {most}"' if most else ""
+    model = mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><body><joint name="elbow"/><geom size=".1"/></body></worldbody>'
+        f'<actuator><motor name="motor" joint="elbow" gear="50" {limit}/></actuator></mujoco>'
+    )
     asked, late = (np.sin(7.0 * at) + np.sin(11.3 * at) for at in (TIMES, TIMES - delay))
     state, kind = "sensor_msgs/msg/JointState", "std_msgs/msg/Float64MultiArray"
     effort = Channel(
@@ -76,7 +83,7 @@ def test_an_effort_that_repeats_its_command_is_the_motors_own(
     )  # fmt: skip
     command = Channel("/commands", kind, "data[0]", "", "effort", 0, True, (TIMES,), (asked,))
     told = [Line("actuator", "motor", effort, scale=0.02)]
-    (line,) = before_gears(told, {"motor": command})
+    (line,) = before_gears(model, told, {"motor": command})
     assert line.scale == scale
     assert bool(line.doubt) == (scale == 1.0)
-    assert before_gears(told, {}) == told
+    assert before_gears(model, told, {}) == told

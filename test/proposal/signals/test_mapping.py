@@ -218,6 +218,27 @@ def test_joints_without_actuators_get_servos_for_what_was_commanded() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("told", [True, False])
+def test_a_joint_with_a_drive_that_nothing_tells_is_named(told: bool) -> None:
+    """A gripper's, whose action no topic shows; what mimics it follows, and a pole has no drive."""
+    names = ("shoulder", "drive_joint", "mimic", "pole")
+    joints = "".join(
+        f'<body><joint name="{one}" {"" if one == "pole" else force}/><geom size=".1"/></body>'
+        for force in ['actuatorfrcrange="-9 9"']
+        for one in names
+    )
+    tie = '<equality><joint joint1="mimic" joint2="drive_joint"/></equality>'
+    text = f"<mujoco><worldbody>{joints}</worldbody>{tie}</mujoco>"
+    measured = states("/joint_states", *names)
+    commands = [
+        replace(one, topic="/arm/commands", command=True) for one in measured[: 1 if told else 2]
+    ]
+    _, mapping = map_robot(mujoco.MjSpec.from_string(text), [*measured, *commands])
+    named = [one for one in mapping.unmapped if "no input" in one]
+    assert len(named) == told
+    assert all("'drive_joint'" in one for one in named)
+
+
 def test_commanded_efforts_drive_joints_without_actuators_where_none_are_measured() -> None:
     """As the effort controllers of ros2_control are told them, whose topic alone says it."""
     measured = states("/joint_states", "shoulder", "elbow", "finger")
