@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sysid_ros.dataset import Dataset
+from sysid_ros.dataset import Dataset, noise_of
 from sysid_ros.diagnosis import recorded, still_joints
 from sysid_ros.engine.derivatives import EXACT, Sensitivities
 from sysid_ros.engine.least_squares import (
@@ -261,9 +261,28 @@ def _problem(
         )
         for group in dataset.training
     ]
-    noise = first_noise(groups, {})
+    noise = _at_least_its_own(groups, first_noise(groups, {}))
     problem = WindowedProblem(groups, params, rollouts, loss=loss_named("linear"), noise=noise)
     return tolerating(problem)
+
+
+def _at_least_its_own(
+    groups: Sequence[WindowGroup], levels: Mapping[str, float]
+) -> dict[str, float]:
+    """The levels, but those of signals that are hardly more than their noise as large as that.
+
+    So are lateral accelerations of what thrusts along one axis. What nothing explains of them would
+    hide what a parameter explains of the others.
+    """
+    found = dict(levels)
+    windows = (window for group in groups for window in group.windows)
+    for sequence in {id(window.sequence): window.sequence for window in windows}.values():
+        for signal in sequence.signals:
+            samples = sequence.sensordata.data[:, signal.measured_column]
+            told = np.isfinite(samples)
+            own = noise_of(sequence.sensordata.times[told], samples[told])
+            found[signal.name] = max(found[signal.name], own)
+    return found
 
 
 def _some(group: WindowGroup, parameters: int, size: tuple[float, int, int]) -> WindowGroup:

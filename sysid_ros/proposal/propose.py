@@ -26,7 +26,12 @@ from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.mapped_inputs import Inputs
-from sysid_ros.proposal.masses import makes_up_for, masses_beside_gains, masses_that_gravity_names
+from sysid_ros.proposal.masses import (
+    borne_by,
+    makes_up_for,
+    masses_beside_gains,
+    masses_that_gravity_names,
+)
 from sysid_ros.proposal.proposed_interpolation import with_interpolations
 from sysid_ros.proposal.proposed_parameters import candidates
 from sysid_ros.proposal.recordings import (
@@ -168,6 +173,10 @@ def _determined(
     guessed = any(line.kind in SERVOS and line.channel.command for line in mapping.lines)
     masses = masses_that_gravity_names(spec, findings)
     repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
+    squares = Inputs.of(repaired, {}).squares
+    if borne := borne_by(spec.copy().compile(), squares, masses):  # by factors of that weight
+        masses = [one for one in masses if one not in borne]
+        findings = _without_gravity(findings)
     kinds = {one.kind for one in findings}
     fitted: dict[str, float] = {}
     draft = _with_parameters(draft, spec, repaired, output, masses, loaded, kinds, fitted.update)
