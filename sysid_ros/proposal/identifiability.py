@@ -42,6 +42,7 @@ _DOUBTED = 0.1  # share of the steps, whose contacts leave all to rollouts
 _MOST_OF_IT = 0.5  # of a window's steps, beyond which it is differenced whole
 _WHOLE = 3.0  # s; longer windows are cut for this
 _ROLLED, _DIFFERENCED = 0.25, 0.5  # s; likewise where columns are rollouts, or most are
+_STEPS_TO_COMPARE = 4  # of a fit that is only compared with another
 _ROUNDS = 2  # in which what is on demand has to prove itself, each a step nearer
 _SHARES = (1.0, 0.3)  # of the step that are tried
 _NAMED = 6  # joints in a sentence
@@ -98,6 +99,30 @@ def determined(
     names = listed(sorted(map(repr, still)), _NAMED)
     note = f"moved too little to tell their parameters: {names}" if still else ""
     return replace(tried, answers=answers, notes=(note,) if note else ())
+
+
+def left_by(
+    experiment: Experiment, dataset: Dataset, offered: Sequence[Candidate], window: float | None
+) -> float:
+    """The rest of the recordings that some steps from the model's values leave, in units of noise.
+
+    Args:
+      experiment: Has the candidates as its parameters, as for :func:`determined`.
+      dataset: Its recordings.
+      offered: The candidates; those on demand stay.
+      window: Length of windows [s].
+
+    Returns:
+      A root of squares, not finite where the model cannot be simulated.
+    """
+    params = _as_offered(build_parameters(experiment, dataset.training[0].spec), offered)
+    with RolloutPool(None) as rollouts, single_blas_thread():
+        size = (min(window or _WHOLE, _WHOLE), _MOST_STEPS, _FEWEST)
+        problem = _problem(experiment, dataset, params, rollouts, size)
+        point = problem.initial_point()
+        for _ in range(_STEPS_TO_COMPARE):
+            point = _nearer(problem, point, offered)
+        return float(np.sqrt(problem.cost(point)))
 
 
 def _determined(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sysid_ros.proposal.signals import SERVOS
+from sysid_ros.proposal.signals import SERVOS, Line
 from sysid_ros.proposal.signals import Mapping as Signals
 from sysid_ros.recording.messages import parse_fields
 
@@ -26,8 +26,8 @@ class Inputs:
     unzeroed: Mapping[str, str] = field(default_factory=dict)
     # s, by topic, from one of its commands to the next; none of whole trajectories
     intervals: Mapping[str, float] = field(default_factory=dict)
-    # those that are told squares of what was recorded, as rotors' thrusts are of their speeds
-    squares: frozenset[str] = frozenset()
+    # those that are told thrusts by a factor that nobody knows, of their rotors' speeds or shares
+    scaled: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, mapping: Signals, unzeroed: Mapping[str, str]) -> Inputs:
@@ -39,11 +39,7 @@ class Inputs:
         lines = [line for line in driven if line.channel.command or line.channel.moves]
         others = {line.channel.topic for line in mapping.signals if line not in lines}
         topics = {line.input: line.channel.topic for line in lines}
-        squared = [
-            line.input
-            for line in lines
-            if any(term.power > 1 for term in parse_fields(line.channel.field))
-        ]
+        scaled = [line.input for line in lines if _is_scaled(line)]
         return cls(
             {line.input: line.channel.command for line in lines},
             topics,
@@ -51,5 +47,12 @@ class Inputs:
             {line.input: line.name for line in lines if line.kind in SERVOS},
             unzeroed,
             {line.channel.topic: line.channel.interval for line in lines if line.channel.held},
-            frozenset(squared),
+            frozenset(scaled),
         )
+
+
+def _is_scaled(line: Line) -> bool:
+    """Tell whether thrusts are squares, or multiples of one number, which is no thrust itself."""
+    first, *others = parse_fields(line.channel.field)
+    alone = not others and not line.given
+    return first.power > 1 or (alone and line.channel.quantity == "effort" and first.weight != 1.0)

@@ -63,6 +63,7 @@ from sysid_ros.proposal.signals import (
     without_efforts,
     without_mistaken,
 )
+from sysid_ros.proposal.thrust_laws import with_thrust_law
 from sysid_ros.robots import build_parameters, description_in, load_model
 
 
@@ -169,12 +170,14 @@ def _determined(
     loaded: Loaded | None,
 ) -> Proposal:
     """The proposal with the parameters that the recordings determine, and what is left to say."""
+    draft, recorded, before = *with_thrust_law(draft, recorded, output), draft
+    loaded = loaded if draft.signals == before.signals else None
     spec, mapping = recorded.spec, recorded.mapping
     guessed = any(line.kind in SERVOS and line.channel.command for line in mapping.lines)
     masses = masses_that_gravity_names(spec, findings)
     repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
-    squares = Inputs.of(repaired, {}).squares
-    if borne := borne_by(spec.copy().compile(), squares, masses):  # by factors of that weight
+    scaled = Inputs.of(repaired, {}).scaled
+    if borne := borne_by(spec.copy().compile(), scaled, masses):  # by factors of that weight
         masses = [one for one in masses if one not in borne]
         findings = _without_gravity(findings)
     kinds = {one.kind for one in findings}

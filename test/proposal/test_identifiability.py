@@ -118,6 +118,18 @@ def test_noise_alone_hides_nothing_that_others_explain(tmp_path: Path) -> None:
     assert problem.noise["j0_qpos"] == pytest.approx(1e-3, rel=0.1)
 
 
+def test_what_a_few_steps_leave_compares_models(tmp_path: Path) -> None:
+    tried(tmp_path, 0.6)
+    experiment = parse_experiment(TEXT, path=tmp_path / "experiment.yaml")
+    offered = [candidate(joint, what) for what in ("damping", "armature") for joint in ("j0", "j1")]
+    dataset = load_dataset(experiment, None)
+    own = identifiability.left_by(experiment, dataset, offered, 1.0)
+    for sequences in dataset.training:
+        control = sequences.control[0]
+        sequences.control[0] = replace(control, data=control.data * np.abs(control.data))
+    assert 10.0 * own < identifiability.left_by(experiment, dataset, offered, 1.0)
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_only_contacts_without_exact_derivatives_make_a_fit_dear(
     tmp_path: Path, known: bool

@@ -24,7 +24,7 @@ from sysid_ros.proposal.signals.drives import Drive, moved_by
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.open_drives import Evidence, OpenDrives
 from sysid_ros.proposal.signals.ordered_inputs import by_motion
-from sysid_ros.recording.messages import is_asked
+from sysid_ros.recording.messages import is_asked, message_type
 
 # Of a twist, at which place MuJoCo has it; a car's speed is the first.
 _PARTS = {f"{kind}.{axis}": 3 * i + k for i, kind in enumerate(("linear", "angular"))
@@ -172,3 +172,28 @@ def as_angle(asked: Sequence[Channel], drives: Sequence[Drive], line: Line) -> L
             why = f"{own.topic} is {slope:.4g} times this angle, and {zero:.4g}"
             return replace(line, channel=angle, grounds=why)
     return line
+
+
+def asked_of_controllers(channels: Sequence[Channel]) -> list[str]:
+    """Sentences about what controllers are asked for, which no actuator takes as it is.
+
+    Args:
+      channels: What was recorded and moves.
+    """
+    types = [(one, message_type(one.msgtype)) for one in channels]
+    bases = sorted({one.topic for one, told in types if told.of_base and one.command})
+    drones = sorted({one.topic for one, told in types if told.of_attitude})
+    return [
+        *(
+            f"{topic} asks for speeds of the base, of which a controller makes those of wheels; "
+            "record what it sends to them, or give the model velocity actuators on tendons of its "
+            "wheels"
+            for topic in bases
+        ),
+        *(
+            f"{topic} asks a flight controller for an attitude or rates and a throttle, of which "
+            "that makes thrusts by gains of its own; record what it sends to the motors instead, "
+            "such as PX4's ActuatorMotors, MAVROS' RCOut or the motors' speeds"
+            for topic in drones
+        ),
+    ]

@@ -17,6 +17,7 @@ from sysid_ros.engine.signals import UNZEROED
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
 from sysid_ros.proposal.signals.actuator_inputs import command_lines, velocity_inputs
+from sysid_ros.proposal.signals.asked_bases import asked_of_controllers
 from sysid_ros.proposal.signals.bodies import (
     balls_told,
     body_lines,
@@ -49,7 +50,7 @@ from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.proposal.signals.told_names import with_told_names
 from sysid_ros.proposal.signals.unit_names import told_unit
 from sysid_ros.recording.mapping import SignalKind
-from sysid_ros.recording.messages import Clock, message_type
+from sysid_ros.recording.messages import Clock
 from sysid_ros.robots import with_servos, without_motors
 
 _GEOMETRY = ("geometry_msgs/", "nav_msgs/", "tf2_msgs/")
@@ -326,7 +327,7 @@ def _without_inputs(
         for a in range(n_actuators(model))
         if model.actuator(a).name not in driven and not shown & moved_by(model, a)
     ]
-    return [*idle, *(_speeds_of_a_base(moving) if idle else ())]
+    return [*idle, *(asked_of_controllers(moving) if idle else ())]
 
 
 def _undated(lines: Sequence[Line]) -> list[str]:
@@ -334,16 +335,6 @@ def _undated(lines: Sequence[Line]) -> list[str]:
     topics = {line.channel.topic for line in lines if line.channel.clock == Clock.PUBLISH.value}
     return [
         f"stamps of {topic} never change or are rounded; it is dated by when it was published"
-        for topic in sorted(topics)
-    ]
-
-
-def _speeds_of_a_base(channels: Sequence[Channel]) -> list[str]:
-    """Sentences about commanded speeds of a base, which no actuator of its wheels takes."""
-    topics = {one.topic for one in channels if one.command and message_type(one.msgtype).of_base}
-    return [
-        f"{topic} asks for speeds of the base, of which a controller makes those of wheels; record "
-        f"what it sends to them, or give the model velocity actuators on tendons of its wheels"
         for topic in sorted(topics)
     ]
 
