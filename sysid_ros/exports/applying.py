@@ -27,7 +27,7 @@ from sysid_ros.robots import ModelText
 # What a URDF can hold, by element.
 URDF_ATTRIBUTES = {
     "joint": ("damping", "frictionloss"),
-    "body": ("mass", "mass_ipos", "com_x", "com_y", "com_z", *INERTIAS, *PLACES),
+    "body": ("mass", "mass_ipos", "gyration", "com_x", "com_y", "com_z", *INERTIAS, *PLACES),
 }
 
 _CODE = "is written by Python code, which a file cannot hold"

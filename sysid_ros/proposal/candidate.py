@@ -122,6 +122,7 @@ _REVEALING = {
     "gain": "the same motion with a known payload",
     "mass": "different postures and quick changes of speed, with measured torques or a payload",
     "gravcomp": "holding still in different postures",
+    "gyration": "quick turns, by known thrusts",
     "com_x": "different postures about horizontal axes",
     "com_y": "different postures about horizontal axes",
     "com_z": "different postures about horizontal axes",

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sysid_ros.dataset import Dataset
+from sysid_ros.dataset import Dataset, noise_of
 from sysid_ros.diagnosis import recorded, still_joints
 from sysid_ros.engine.derivatives import EXACT, Sensitivities
 from sysid_ros.engine.least_squares import (
@@ -42,6 +42,7 @@ _DOUBTED = 0.1  # share of the steps, whose contacts leave all to rollouts
 _MOST_OF_IT = 0.5  # of a window's steps, beyond which it is differenced whole
 _WHOLE = 3.0  # s; longer windows are cut for this
 _ROLLED, _DIFFERENCED = 0.25, 0.5  # s; likewise where columns are rollouts, or most are
+_STEPS_TO_COMPARE = 4  # of a fit that is only compared with another
 _ROUNDS = 2  # in which what is on demand has to prove itself, each a step nearer
 _SHARES = (1.0, 0.3)  # of the step that are tried
 _NAMED = 6  # joints in a sentence
@@ -98,6 +99,30 @@ def determined(
     names = listed(sorted(map(repr, still)), _NAMED)
     note = f"moved too little to tell their parameters: {names}" if still else ""
     return replace(tried, answers=answers, notes=(note,) if note else ())
+
+
+def left_by(
+    experiment: Experiment, dataset: Dataset, offered: Sequence[Candidate], window: float | None
+) -> float:
+    """The rest of the recordings that some steps from the model's values leave, in units of noise.
+
+    Args:
+      experiment: Has the candidates as its parameters, as for :func:`determined`.
+      dataset: Its recordings.
+      offered: The candidates; those on demand stay.
+      window: Length of windows [s].
+
+    Returns:
+      A root of squares, not finite where the model cannot be simulated.
+    """
+    params = _as_offered(build_parameters(experiment, dataset.training[0].spec), offered)
+    with RolloutPool(None) as rollouts, single_blas_thread():
+        size = (min(window or _WHOLE, _WHOLE), _MOST_STEPS, _FEWEST)
+        problem = _problem(experiment, dataset, params, rollouts, size)
+        point = problem.initial_point()
+        for _ in range(_STEPS_TO_COMPARE):
+            point = _nearer(problem, point, offered)
+        return float(np.sqrt(problem.cost(point)))
 
 
 def _determined(
@@ -261,9 +286,28 @@ def _problem(
         )
         for group in dataset.training
     ]
-    noise = first_noise(groups, {})
+    noise = _at_least_its_own(groups, first_noise(groups, {}))
     problem = WindowedProblem(groups, params, rollouts, loss=loss_named("linear"), noise=noise)
     return tolerating(problem)
+
+
+def _at_least_its_own(
+    groups: Sequence[WindowGroup], levels: Mapping[str, float]
+) -> dict[str, float]:
+    """The levels, but those of signals that are hardly more than their noise as large as that.
+
+    So are lateral accelerations of what thrusts along one axis. What nothing explains of them would
+    hide what a parameter explains of the others.
+    """
+    found = dict(levels)
+    windows = (window for group in groups for window in group.windows)
+    for sequence in {id(window.sequence): window.sequence for window in windows}.values():
+        for signal in sequence.signals:
+            samples = sequence.sensordata.data[:, signal.measured_column]
+            told = np.isfinite(samples)
+            own = noise_of(sequence.sensordata.times[told], samples[told])
+            found[signal.name] = max(found[signal.name], own)
+    return found
 
 
 def _some(group: WindowGroup, parameters: int, size: tuple[float, int, int]) -> WindowGroup:

@@ -26,8 +26,8 @@ class Inputs:
     unzeroed: Mapping[str, str] = field(default_factory=dict)
     # s, by topic, from one of its commands to the next; none of whole trajectories
     intervals: Mapping[str, float] = field(default_factory=dict)
-    # those that are told squares of what was recorded, as rotors' thrusts are of their speeds
-    squares: frozenset[str] = frozenset()
+    # those that are told thrusts by a factor that nobody knows, of their rotors' speeds or shares
+    scaled: frozenset[str] = frozenset()
     received: frozenset[str] = frozenset()  # topics that their receipt dates, not a stamp
     measured: frozenset[str] = frozenset()  # labels of all else that is mapped
 
@@ -42,11 +42,7 @@ class Inputs:
         measured = [line for line in mapping.signals if line not in lines]
         others = {line.channel.topic for line in measured}
         topics = {line.input: line.channel.topic for line in lines}
-        squared = [
-            line.input
-            for line in lines
-            if any(term.power > 1 for term in parse_fields(line.channel.field))
-        ]
+        scaled = [line.input for line in lines if _is_scaled(line)]
         return cls(
             {line.input: line.channel.command for line in lines},
             topics,
@@ -54,7 +50,7 @@ class Inputs:
             {line.input: line.name for line in lines if line.kind in SERVOS},
             unzeroed,
             {line.channel.topic: line.channel.interval for line in lines if line.channel.held},
-            frozenset(squared),
+            frozenset(scaled),
             frozenset(line.channel.topic for line in lines if not line.channel.behind),
             frozenset(_label(line) for line in measured),
         )
@@ -63,3 +59,10 @@ class Inputs:
 def _label(line: Line) -> str:
     """The name by which parameters call a signal."""
     return f"{line.name}_{line.kind}" if line.kind in ("qpos", "qvel") else line.name
+
+
+def _is_scaled(line: Line) -> bool:
+    """Tell whether thrusts are squares, or multiples of one number, which is no thrust itself."""
+    first, *others = parse_fields(line.channel.field)
+    alone = not others and not line.given
+    return first.power > 1 or (alone and line.channel.quantity == "effort" and first.weight != 1.0)

@@ -28,6 +28,7 @@ _MOST_COMPENSATED = 2.0  # of a body's weight
 _BORNE = 0.25  # of a body's mass, below which something bears its weight, as another zero does
 _LARGEST_ZERO = 0.2  # rad or m
 _OFF_THRUST = 0.2  # of a radius of gyration: farther off hardly anything flies
+_SIZE = 2.0  # times the model's, either way
 _FARTHER = 2.0  # times what is found, that a bound leaves open
 
 
@@ -77,7 +78,7 @@ def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) 
             own = mass_candidate(body, mass)
             high = max(own.high, rounded(_FARTHER * factor * mass))  # of a hand with a heavy tool
             found.append(replace(own, high=high, std=std, guessed=True, doubt=doubt))
-            size = float(np.sqrt(0.5 * model.body(body).inertia.sum() / mass))
+            size = _radius_of_gyration(model, int(model.body(body).id))
             found += [
                 centre_candidate(
                     body, f"com_{axis}", float(model.body(body).ipos[k]),
@@ -208,6 +209,7 @@ def masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator
         yield mass_candidate(name, float(model.body_mass[body]))
         if _floats(model, body) and np.any(thrust := _thrust(model, body)):
             yield from _off_thrust(model, body, thrust)
+            yield _gyration(model, body)
             continue
         axis = int(np.argmax(np.abs(centre)))
         if abs(centre[axis]) > 1e-3:
@@ -219,12 +221,49 @@ def masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator
 def _off_thrust(model: mujoco.MjModel, body: int, thrust: FloatArray) -> Iterator[Candidate]:
     """Coordinates of a body's centre across a thrust (3,), which turns the body about it."""
     name = str(model.body(body).name)
-    size = float(np.sqrt(0.5 * model.body_inertia[body].sum() / model.body_mass[body]))
+    size = _radius_of_gyration(model, body)
     doubt = f"the recordings contradict where the model has the centre of mass of {name}"
     for axis in sorted(np.argsort(np.abs(thrust))[:2].tolist()):
         place = float(model.body_ipos[body, axis])
         own = centre_candidate(name, f"com_{'xyz'[axis]}", place, _OFF_THRUST * size)
         yield replace(own, std=None, on_demand=True, doubt=doubt)
+
+
+def _gyration(model: mujoco.MjModel, body: int) -> Candidate:
+    """Radius of gyration of a body: thrusts that bear its mass turn its inertia."""
+    name = str(model.body(body).name)
+    size = _radius_of_gyration(model, body)
+    return Candidate(
+        element="body",
+        name=name,
+        attribute="gyration",
+        low=rounded(size / _SIZE),
+        high=rounded(_SIZE * size),
+        typical=0.5 * _GUESS * size,  # of its square
+        on_demand=True,
+        doubt=(
+            f"thrusts turn {name} otherwise than its inertia and mass in the model say: one of "
+            "them is off, and flights do not tell which; weigh it"
+        ),
+    )
+
+
+def _radius_of_gyration(model: mujoco.MjModel, body: int) -> float:
+    """The root mean square distance of a body's mass from its centre, m."""
+    return float(np.sqrt(0.5 * model.body_inertia[body].sum() / model.body_mass[body]))
+
+
+def borne_by(
+    model: mujoco.MjModel, thrusts: Collection[str], offered: Sequence[Candidate]
+) -> list[Candidate]:
+    """Those of some candidates that are masses of what some actuators carry."""
+    trees = {tree_of(model, int(model.actuator(name).id)) for name in thrusts}
+    return [
+        one
+        for one in offered
+        if (one.element, one.attribute) == ("body", "mass")
+        and int(model.body_rootid[model.body(one.name).id]) in trees
+    ]
 
 
 def _thrust(model: mujoco.MjModel, body: int) -> FloatArray:

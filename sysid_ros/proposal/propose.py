@@ -26,7 +26,12 @@ from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.mapped_inputs import Inputs
-from sysid_ros.proposal.masses import makes_up_for, masses_beside_gains, masses_that_gravity_names
+from sysid_ros.proposal.masses import (
+    borne_by,
+    makes_up_for,
+    masses_beside_gains,
+    masses_that_gravity_names,
+)
 from sysid_ros.proposal.proposed_interpolation import with_interpolations
 from sysid_ros.proposal.proposed_parameters import candidates, inputs_of_forces
 from sysid_ros.proposal.recordings import (
@@ -58,6 +63,7 @@ from sysid_ros.proposal.signals import (
     without_efforts,
     without_mistaken,
 )
+from sysid_ros.proposal.thrust_laws import with_thrust_law
 from sysid_ros.robots import build_parameters, description_in, load_model
 
 
@@ -164,10 +170,16 @@ def _determined(
     loaded: Loaded | None,
 ) -> Proposal:
     """The proposal with the parameters that the recordings determine, and what is left to say."""
+    draft, recorded, before = *with_thrust_law(draft, recorded, output), draft
+    loaded = loaded if draft.signals == before.signals else None
     spec, mapping = recorded.spec, recorded.mapping
     guessed = any(line.kind in SERVOS and line.channel.command for line in mapping.lines)
     masses = masses_that_gravity_names(spec, findings)
     repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
+    scaled = Inputs.of(repaired, {}).scaled
+    if borne := borne_by(spec.copy().compile(), scaled, masses):  # by factors of that weight
+        masses = [one for one in masses if one not in borne]
+        findings = _without_gravity(findings)
     kinds = {one.kind for one in findings}
     fitted: dict[str, float] = {}
     draft = _with_parameters(draft, spec, repaired, output, masses, loaded, kinds, fitted.update)

@@ -89,7 +89,7 @@ def candidates(
         forces = [name for name in inputs.held if not _is(is_velocity_servo, model, name)]
         found += [
             *_torque_offsets(spec, model, own, forces),
-            *gains([name for name in forces[1:] if name not in inputs.squares]),
+            *gains([name for name in forces[1:] if name not in inputs.scaled]),
         ]
     return [_with_tied(candidate, tied) for candidate in found if candidate is not None]
 

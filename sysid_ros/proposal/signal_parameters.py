@@ -84,9 +84,9 @@ def _of_measured(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate
 
 
 def thrust_factors(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
-    """The factor of thrusts that go by speeds' squares, of all of a topic: nobody knows it."""
-    for topic in dict.fromkeys(inputs.topics[name] for name in sorted(inputs.squares)):
-        names, together = _of_topic(topic, sorted(inputs.squares), inputs, sensors)
+    """The factor of thrusts by speeds or shares, of all of a topic: nobody knows it."""
+    for topic in dict.fromkeys(inputs.topics[name] for name in sorted(inputs.scaled)):
+        names, together = _of_topic(topic, sorted(inputs.scaled), inputs, sensors)
         doubt = f"masses and the factor of the thrusts of {topic} are one; the model's count"
         for name in names:
             yield replace(_gain(name, doubt), shared=together)

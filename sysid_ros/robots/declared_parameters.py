@@ -55,6 +55,7 @@ _SCALED = ("armature", "damping", "frictionloss")
 _CENTRE = ("com_x", "com_y", "com_z")
 _PARTS = {
     ("body", "mass_ipos"): ("mass", *_CENTRE),
+    ("body", "gyration"): ("moments",),
     **{("body", name): ("mass", *_CENTRE, "moments") for name in INERTIAS},
     ("joint", "friction_viscous"): ("damping",),
     ("actuator", "servo_kp"): ("servo_kp", "kp", "gain"),

@@ -22,6 +22,7 @@ from sysid_ros.engine.derivatives import sensitivities
 from sysid_ros.engine.derivatives.parameter_effects import ParameterEffects
 from sysid_ros.engine.least_squares import Linearization
 from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.proposal import propose
 from sysid_ros.proposal.candidate import Candidate
@@ -35,6 +36,7 @@ from sysid_ros.rehearsal import (
     TrueParameter,
     generate,
 )
+from sysid_ros.robots import build_parameters
 
 # Two pendulums, of which the second is not measured.
 ARM = """<mujoco><worldbody>{0}{1}</worldbody><actuator>
@@ -42,6 +44,18 @@ ARM = """<mujoco><worldbody>{0}{1}</worldbody><actuator>
 LINK = """<body pos="{0} 0 0"><joint name="j{0}" axis="0 1 0" damping=".3" armature=".05"
   frictionloss=".1" range="-3 3"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -.3" mass=".5"
   contype="0" conaffinity="0"/></body>"""
+
+TEXT = """
+model: robot.xml
+sequences: [bag]
+signals:
+  - {qpos: j0, topic: /joint_states, field: "position[j0]"}
+  - {actuator: m0, topic: /position_controller/commands, field: "data[0]"}
+windows: {length: 1.0}
+parameters:
+  - {joint: j0, damping: {min: 0.0, max: 10.0}, armature: {min: 0.0, max: 10.0}}
+  - {joint: j1, damping: {min: 0.0, max: 10.0}, armature: {min: 0.0, max: 10.0}}
+"""
 
 
 def candidate(joint: str, attribute: str) -> Candidate:
@@ -51,7 +65,13 @@ def candidate(joint: str, attribute: str) -> Candidate:
 
 
 def tried(
-    folder: Path, reach: float, *, foot: bool = False, known: bool = True, noslip: int = 0
+    folder: Path,
+    reach: float,
+    *,
+    foot: bool = False,
+    known: bool = True,
+    noslip: int = 0,
+    noise: float = 1e-5,
 ) -> Determined:
     """Answers about damping and then armature of both joints, of which the first moves by that.
 
@@ -69,21 +89,10 @@ def tried(
     if not known:
         spec.add_pair(geomname1="foot", geomname2="floor", condim=3, solreffriction=[0.03, 1.0])
     (folder / "robot.xml").write_text(spec.to_xml())
-    plan = RecordingPlan(duration=4.0, sensors=(JointStates(position=Reading(noise=1e-5)),),
+    plan = RecordingPlan(duration=4.0, sensors=(JointStates(position=Reading(noise=noise)),),
                          motion=Motion(reach=reach))  # fmt: skip
     generate(spec, plan, folder / "bag")
-    text = """
-model: robot.xml
-sequences: [bag]
-signals:
-  - {qpos: j0, topic: /joint_states, field: "position[j0]"}
-  - {actuator: m0, topic: /position_controller/commands, field: "data[0]"}
-windows: {length: 1.0}
-parameters:
-  - {joint: j0, damping: {min: 0.0, max: 10.0}, armature: {min: 0.0, max: 10.0}}
-  - {joint: j1, damping: {min: 0.0, max: 10.0}, armature: {min: 0.0, max: 10.0}}
-"""
-    experiment = parse_experiment(text, path=folder / "experiment.yaml")
+    experiment = parse_experiment(TEXT, path=folder / "experiment.yaml")
     offered = [candidate(joint, what) for what in ("damping", "armature") for joint in ("j0", "j1")]
     return determined(experiment, load_dataset(experiment, None), offered, 1.0, touching=foot)
 
@@ -96,6 +105,29 @@ def test_a_joint_that_hardly_moves_has_no_parameters(tmp_path: Path) -> None:
     found = tried(tmp_path, 0.012)
     assert found.answers == [False, False, False, False]
     assert found.notes == ("moved too little to tell their parameters: 'j0'",)
+
+
+def test_noise_alone_hides_nothing_that_others_explain(tmp_path: Path) -> None:
+    """Lateral accelerations of a drone, at ten times their level, hid that its inertia was off."""
+    tried(tmp_path, 0.0, noise=1e-3)
+    experiment = parse_experiment(TEXT, path=tmp_path / "experiment.yaml")
+    dataset = load_dataset(experiment, None)
+    params = build_parameters(experiment, dataset.training[0].spec)
+    with RolloutPool(None) as rollouts:
+        problem = identifiability._problem(experiment, dataset, params, rollouts, (1.0, 10**6, 2))
+    assert problem.noise["j0_qpos"] == pytest.approx(1e-3, rel=0.1)
+
+
+def test_what_a_few_steps_leave_compares_models(tmp_path: Path) -> None:
+    tried(tmp_path, 0.6)
+    experiment = parse_experiment(TEXT, path=tmp_path / "experiment.yaml")
+    offered = [candidate(joint, what) for what in ("damping", "armature") for joint in ("j0", "j1")]
+    dataset = load_dataset(experiment, None)
+    own = identifiability.left_by(experiment, dataset, offered, 1.0)
+    for sequences in dataset.training:
+        control = sequences.control[0]
+        sequences.control[0] = replace(control, data=control.data * np.abs(control.data))
+    assert 10.0 * own < identifiability.left_by(experiment, dataset, offered, 1.0)
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -8,10 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import mujoco
+import numpy as np
 import pytest
 
 from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.proposal.masses import (
+    borne_by,
+    centre_candidate,
     makes_up_for,
     mass_candidate,
     masses,
@@ -97,9 +100,24 @@ def test_what_thrusts_carry_has_its_centre_free_across_them(turned: str, across:
     model = mujoco.MjModel.from_xml_string(f"""<mujoco><worldbody><body name="hull"><freejoint/>
       <geom type="box" size=".2 .2 .05" mass="1"/>{"".join(thrusts)}</body></worldbody>
       <actuator>{actuators}</actuator></mujoco>""")
-    mass, *centre = masses(model, (), free=True)
-    assert [one.attribute for one in (mass, *centre)] == ["mass", *across]
-    assert all(one.on_demand and one.doubt for one in centre)
+    mass, *others = masses(model, (), free=True)
+    assert [one.attribute for one in (mass, *others)] == ["mass", *across, "gyration"]
+    assert all(one.on_demand and one.doubt for one in others)
+    size = np.sqrt(0.5 * model.body("hull").inertia.sum())
+    assert (others[-1].low, others[-1].high) == pytest.approx((0.5 * size, 2.0 * size), rel=0.01)
+
+
+def test_masses_that_thrusts_bear_are_those_of_what_they_lift() -> None:
+    hull = '<body name="{0}"><freejoint/><geom size=".1" mass="1"/><site name="{0}"/>{1}</body>'
+    arm = '<body name="arm"><joint/><geom size=".1" mass="1"/></body>'
+    model = mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody>{hull.format('one', arm)}{hull.format('other', '')}</worldbody>"
+        '<actuator><motor name="thrust" site="one"/></actuator></mujoco>'
+    )
+    named = [mass_candidate(body, 1.0) for body in ("one", "arm", "other")]
+    named.append(centre_candidate("one", "com_z", 0.0, 0.1))
+    assert borne_by(model, ["thrust"], named) == named[:2]
+    assert borne_by(model, [], named) == []
 
 
 def test_beside_masses_that_are_all_off_nothing_takes_their_place_but_one_gain_of_all() -> None:

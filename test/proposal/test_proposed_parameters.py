@@ -332,8 +332,8 @@ def test_thrusts_by_squares_of_speeds_have_one_factor_before_the_mass() -> None:
     )
     topics, alone = dict.fromkeys(names, "/speeds"), frozenset(["/speeds"])
 
-    def offered(squares: frozenset[str]) -> list[tuple[str, str, bool]]:
-        given = Inputs(dict.fromkeys(names, True), topics, alone, squares=squares)
+    def offered(scaled: frozenset[str]) -> list[tuple[str, str, bool]]:
+        given = Inputs(dict.fromkeys(names, True), topics, alone, scaled=scaled)
         found = candidates(mujoco.MjSpec.from_string(xml), [], given, {}, free=True)
         return [
             (one.name, one.attribute, one.on_demand)

@@ -42,8 +42,10 @@ def body_attributes() -> list[Attribute]:
     """The rows for bodies.
 
     ``mass`` and ``mass_ipos`` scale the rotational inertia about the centre of mass with the
-    mass: the same body of another density. ``com_x`` to ``com_z`` move the centre of mass in the
-    body's frame and keep the inertia about it. ``inertia`` is free in all ten parameters;
+    mass: the same body of another density. ``gyration`` scales it alone, the same body of another
+    size: the root mean square distance of its mass from the centre. ``com_x`` to ``com_z``
+    move the centre of mass in the body's frame and keep the inertia about it. ``inertia`` is free
+    in all ten parameters;
     ``inertia_symmetric_y`` in the seven of a body that is its own mirror image across the plane of
     its frame normal to y; ``inertia_mirrored_y`` is shared by a body and mirror images of it.
     """
@@ -54,6 +56,10 @@ def body_attributes() -> list[Attribute]:
         Attribute(
             "body", "mass_ipos", "kg, m, m, m", 4, _mass_ipos_bounds, _read_mass_ipos,
             _write_mass_ipos, ("mass", "x", "y", "z"), least=0.0,
+        ),
+        Attribute(
+            "body", "gyration", "m", 1, scaled(*_STRETCH_FACTOR), _read_gyration, _write_gyration,
+            least=0.0,
         ),
         *(
             Attribute(
@@ -144,6 +150,19 @@ def _read_mass(spec: Any, name: str) -> FloatArray:
 
 def _write_mass(spec: Any, name: str, value: FloatArray) -> None:
     write_inertia(spec, name, mass_scaled(read_inertia(spec, name), float(value[0])))
+
+
+def _read_gyration(spec: Any, name: str) -> FloatArray:
+    inertia = read_inertia(spec, name)
+    if inertia.mass <= 0.0 or not np.any(inertia.inertia):
+        raise ModelError(f"body {name!r} has no mass, or all of it in one point: no gyration")
+    return scalar(np.sqrt(0.5 * np.sum(inertia.inertia) / inertia.mass))
+
+
+def _write_gyration(spec: Any, name: str, value: FloatArray) -> None:
+    own, before = read_inertia(spec, name), float(_read_gyration(spec, name)[0])
+    inertia = own.inertia * (float(value[0]) / before) ** 2
+    write_inertia(spec, name, BodyInertia(own.mass, own.ipos, own.iquat, inertia))
 
 
 def _read_mass_ipos(spec: Any, name: str) -> FloatArray:

@@ -19,4 +19,5 @@ from sysid_ros.proposal.signals.recorded_signals import (
     without_efforts,
     without_mistaken,
 )
+from sysid_ros.proposal.signals.rotor_speeds import as_straight, shares_as_thrusts
 from sysid_ros.proposal.signals.unread import unread

@@ -174,11 +174,26 @@ def as_angle(asked: Sequence[Channel], drives: Sequence[Drive], line: Line) -> L
     return line
 
 
-def speeds_of_a_base(channels: Sequence[Channel]) -> list[str]:
-    """Sentences about commanded speeds of a base, which no actuator of its wheels takes."""
-    topics = {one.topic for one in channels if one.command and message_type(one.msgtype).of_base}
+def asked_of_controllers(channels: Sequence[Channel]) -> list[str]:
+    """Sentences about what controllers are asked for, which no actuator takes as it is.
+
+    Args:
+      channels: What was recorded and moves.
+    """
+    types = [(one, message_type(one.msgtype)) for one in channels]
+    bases = sorted({one.topic for one, told in types if told.of_base and one.command})
+    drones = sorted({one.topic for one, told in types if told.of_attitude})
     return [
-        f"{topic} asks for speeds of the base, of which a controller makes those of wheels; record "
-        f"what it sends to them, or give the model velocity actuators on tendons of its wheels"
-        for topic in sorted(topics)
+        *(
+            f"{topic} asks for speeds of the base, of which a controller makes those of wheels; "
+            "record what it sends to them, or give the model velocity actuators on tendons of its "
+            "wheels"
+            for topic in bases
+        ),
+        *(
+            f"{topic} asks a flight controller for an attitude or rates and a throttle, of which "
+            "that makes thrusts by gains of its own; record what it sends to the motors instead, "
+            "such as PX4's ActuatorMotors, MAVROS' RCOut or the motors' speeds"
+            for topic in drones
+        ),
     ]

@@ -17,7 +17,7 @@ from sysid_ros.engine.signals import UNZEROED
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
 from sysid_ros.proposal.signals.actuator_inputs import command_lines, velocity_inputs
-from sysid_ros.proposal.signals.asked_bases import speeds_of_a_base
+from sysid_ros.proposal.signals.asked_bases import asked_of_controllers
 from sysid_ros.proposal.signals.bodies import (
     balls_told,
     body_lines,
@@ -330,7 +330,7 @@ def _without_inputs(
         for a in range(n_actuators(model))
         if model.actuator(a).name not in driven and not shown & moved_by(model, a)
     ]
-    return [*idle, *(speeds_of_a_base(moving) if idle else ())]
+    return [*idle, *(asked_of_controllers(moving) if idle else ())]
 
 
 def _undated(lines: Sequence[Line]) -> list[str]:

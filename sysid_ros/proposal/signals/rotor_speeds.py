@@ -1,10 +1,12 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Speeds of rotors as thrusts, which go by their squares.
+"""Speeds of rotors, or shares of the most that they are driven by, as thrusts.
 
-What a rotor thrusts at a speed, the model does not say. Over a flight all of them together bear
-the weight that is on them, from which that factor follows.
+Thrusts go by the squares of speeds. What a share of 0 to 1, or the width of a pulse, does, depends
+on the speed controller and the battery: squares, or straight lines. What a rotor thrusts at a
+number, the model does not say. Over a flight all of them together bear the weight that is on them,
+from which that factor follows.
 """
 
 from __future__ import annotations
@@ -15,18 +17,26 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import affine_force, tree_of
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
+from sysid_ros.proposal.signals.names import words_of
+from sysid_ros.recording.messages import parse_fields
 
 _FAST = 95.0  # percentile of the squares of speeds
 _FLYING = 0.25  # of that, below which a rotor bears nothing
 _NOISE = 0.05  # of the fastest speed
+_SQUARES, _STRAIGHT = "by the squares of", "straight by"
 _BORNE = (
-    "thrusts are taken to go by the squares of speeds, with a factor of which the rotors bear the "
+    "thrusts are taken to go {law} {what}, with a factor of which the rotors bear the "
     "weight of {bodies} that the model says"
 )
+_SHARES = {"control", "pwm", "throttle", "duty", "normalized"}
+_PULSES = (800.0, 2200.0)  # us, of which zero is about a thousand
+_BEARS = 2.0  # times the weight, or its share, that numbers bear which are thrusts
+_COVERED = 3.0  # times the largest number, up to which a range of the model's is that number's
 
 
 def lifting_rotors(model: mujoco.MjModel, drives: Sequence[Drive]) -> list[Drive]:
@@ -43,12 +53,12 @@ def lifting_rotors(model: mujoco.MjModel, drives: Sequence[Drive]) -> list[Drive
 def turns_both_ways(channel: Channel) -> bool:
     """Return whether speeds have either sign, which squares have not, by more than noise."""
     speeds = np.concatenate(channel.values)
-    back, forth = -float(speeds.min()), float(speeds.max())
+    back, forth = -float(np.nanmin(speeds)), float(np.nanmax(speeds))
     return min(back, forth) > _NOISE * max(back, forth)
 
 
 def as_thrusts(model: mujoco.MjModel, drives: Sequence[Drive], lines: Sequence[Line]) -> list[Line]:
-    """The lines, with squares in place of the speeds that rotors are told.
+    """The lines, with squares in place of the speeds and shares that rotors are told.
 
     Args:
       model: The compiled model.
@@ -56,11 +66,16 @@ def as_thrusts(model: mujoco.MjModel, drives: Sequence[Drive], lines: Sequence[L
       lines: What they are told; each is of one number.
 
     Returns:
-      Speeds stay where these rotors bear no weight, as a boat's, or turn both ways, as those of
+      Numbers stay where these rotors bear no weight, as a boat's, or turn both ways, as those of
       what dives: squares have no direction.
     """
     rotors = {one.name: one.actuator for one in drives if one.thrusts}
-    told = [one for one in lines if one.name in rotors and one.channel.quantity == "velocity"]
+    told = [
+        one
+        for one in lines
+        if one.name in rotors
+        and (one.channel.quantity == "velocity" or _is_share(model, rotors[one.name], one.channel))
+    ]
     trees = {one.name: tree_of(model, rotors[one.name]) for one in told}
     found: dict[str, Line] = {}
     for tree in dict.fromkeys(trees.values()):
@@ -68,15 +83,71 @@ def as_thrusts(model: mujoco.MjModel, drives: Sequence[Drive], lines: Sequence[L
         if any(turns_both_ways(one.channel) for one in own):
             continue
         lifts = _lifts(model, [rotors[one.name] for one in own])
-        borne = sum(lift * _square(one) for lift, one in zip(lifts, own, strict=True))
+        weight = float(model.body_subtreemass[tree] * np.linalg.norm(model.opt.gravity))
+        if _bear(own, lifts, weight):
+            continue
+        borne = sum(lift * _usual(one, 2) for lift, one in zip(lifts, own, strict=True))
         if borne > 0.0:
-            gravity = float(np.linalg.norm(model.opt.gravity))
-            factor = float(model.body_subtreemass[tree]) * gravity / borne
-            doubt = _BORNE.format(bodies=str(model.body(tree).name) or "the robot")
-            found |= {one.name: _squared(one, factor) for one in own}
+            speeds = own[0].channel.quantity == "velocity"
+            doubt = _BORNE.format(
+                law=_SQUARES,
+                what="speeds" if speeds else own[0].channel.field.partition("[")[0],
+                bodies=str(model.body(tree).name) or "the robot",
+            )
+            found |= {one.name: _raised(one, weight / borne, 2) for one in own}
             marked = "\n".join(filter(None, [own[0].doubt, doubt]))
             found[own[0].name] = replace(found[own[0].name], doubt=marked)
     return [found.get(one.name, one) for one in lines]
+
+
+def shares_as_thrusts(lines: Sequence[Line]) -> list[Line]:
+    """Those of some lines that are squares of shares, which may be straight instead."""
+    return [
+        one
+        for one in lines
+        for term in parse_fields(one.channel.field)
+        if term.power > 1 and _says_share(one.channel.topic, str(term.path))
+    ]
+
+
+def as_straight(lines: Sequence[Line]) -> list[Line]:
+    """The same lines without squares, with a factor of which they bear as much."""
+    plain = []
+    for one in lines:
+        (term,) = parse_fields(one.channel.field)
+        shares = tuple(np.sqrt(part / term.weight) for part in one.channel.values)
+        channel = replace(one.channel, field=str(term.path), values=shares)
+        doubt = one.doubt.replace(_SQUARES, _STRAIGHT)
+        plain.append(replace(one, channel=channel, doubt=doubt))
+    squares = sum(_usual(one, 1) for one in lines)
+    factor = squares / sum(_usual(one, 1) for one in plain)
+    return [_raised(one, factor, 1) for one in plain]
+
+
+def _is_share(model: mujoco.MjModel, rotor: int, channel: Channel) -> bool:
+    """Tell whether a number is a share of the most, or counts of a pulse, and not yet a thrust."""
+    if channel.quantity or not _says_share(channel.topic, channel.field):
+        return False
+    values = np.concatenate(channel.values)
+    least, most = float(np.nanmin(values)), float(np.nanmax(values))
+    high = float(model.actuator_ctrlrange[rotor, 1])
+    its_own = bool(model.actuator_ctrllimited[rotor]) and most <= high <= _COVERED * most
+    pulses = least >= _PULSES[0] and most <= _PULSES[1]
+    return not its_own and not pulses
+
+
+def _says_share(topic: str, field: str) -> bool:
+    own = field.rpartition(".")[2].partition("[")[0]
+    told = topic.rpartition("/")[2] if own in ("data", "value") else own
+    return not _SHARES.isdisjoint(words_of(told))
+
+
+def _bear(lines: Sequence[Line], lifts: Sequence[float], weight: float) -> bool:
+    """Tell whether numbers that a topic calls controls are thrusts, which bear the weight."""
+    if any(one.channel.quantity or "data" not in one.channel.field for one in lines):
+        return False
+    borne = sum(lift * _usual(one, 1) for lift, one in zip(lifts, lines, strict=True))
+    return weight / _BEARS < borne < _BEARS * weight
 
 
 def _lifts(model: mujoco.MjModel, rotors: Sequence[int]) -> list[float]:
@@ -93,19 +164,20 @@ def _lifts(model: mujoco.MjModel, rotors: Sequence[int]) -> list[float]:
     return found
 
 
-def _square(line: Line) -> float:
-    """The usual square of what a rotor is told as it flies, where it turns less on the ground."""
-    squares = np.concatenate(line.channel.values) ** 2
-    flying = squares > _FLYING * np.percentile(squares, _FAST)
-    return float(np.median(squares[flying])) if flying.any() else 0.0
+def _usual(line: Line, power: int) -> float:
+    """The usual power of what a rotor is told as it flies, where it turns less on the ground."""
+    values: FloatArray = np.concatenate(line.channel.values)
+    powers = values[np.isfinite(values)] ** power
+    flying = powers > _FLYING * np.percentile(powers, _FAST)
+    return float(np.median(powers[flying])) if flying.any() else 0.0
 
 
-def _squared(line: Line, factor: float) -> Line:
+def _raised(line: Line, factor: float, power: int) -> Line:
     rounded = float(f"{factor:.4g}")
     channel = replace(
         line.channel,
-        field=f"{rounded:g} * {line.channel.field}^2",
+        field=f"{rounded:g} * {line.channel.field}" + (f"^{power}" if power > 1 else ""),
         quantity="effort",
-        values=tuple(rounded * part**2 for part in line.channel.values),
+        values=tuple(rounded * part**power for part in line.channel.values),
     )
     return replace(line, channel=channel)

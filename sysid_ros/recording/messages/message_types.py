@@ -41,6 +41,9 @@ class MessageType:
     z_down: bool = False
     # whether it asks a whole base to move, of which a controller makes what each wheel does
     of_base: bool = False
+    # whether it asks a flight controller for an attitude or rates and a throttle, of which that
+    # makes what each rotor does
+    of_attitude: bool = False
 
 
 def _numbers(names: str) -> MessageType:
@@ -75,7 +78,12 @@ MESSAGE_TYPES: Mapping[str, MessageType] = {
     "sensor_msgs/*": MessageType(measured=True),
     "nav_msgs/*": MessageType(measured=True),
     "tf2_msgs/*": MessageType(measured=True),
+    "mavros_msgs/*AttitudeTarget": MessageType(of_attitude=True),
     # North, east, down and forward, right, down (docs.px4.io, "ROS 2 User Guide").
+    **dict.fromkeys(
+        ("px4_msgs/msg/VehicleRatesSetpoint", "px4_msgs/msg/VehicleAttitudeSetpoint"),
+        MessageType(measured=True, z_down=True, of_attitude=True),
+    ),
     "px4_msgs/msg/Vehicle*": MessageType(measured=True, z_down=True),
     "px4_msgs/msg/Sensor*": MessageType(measured=True, z_down=True),
     # control_msgs renamed the parts of JointTrajectoryControllerState; either name finds either.

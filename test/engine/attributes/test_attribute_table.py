@@ -79,6 +79,13 @@ ROWS = [
         (1.7, 0.1, 0.2, 0.3),
         lambda m: np.r_[m.body("slider").mass, m.body("slider").ipos],
     ),
+    (
+        "body",
+        "gyration",
+        "arm",
+        0.2,
+        lambda m: np.sqrt(0.5 * m.body("arm").inertia.sum() / m.body("arm").mass[0]),
+    ),
     ("body", "com_x", "slider", 0.2, lambda m: m.body("slider").ipos[0]),
     ("body", "com_y", "slider", 0.2, lambda m: m.body("slider").ipos[1]),
     ("body", "com_z", "arm", 0.2, lambda m: m.body("arm").ipos[2]),

@@ -492,6 +492,27 @@ def test_speeds_of_a_base_are_named_where_its_wheels_have_no_input() -> None:
     assert map_channels(model, wheels).unmapped == tuple(idle)
 
 
+@pytest.mark.parametrize(
+    "msgtype", ["mavros_msgs/msg/AttitudeTarget", "px4_msgs/msg/VehicleRatesSetpoint"]
+)
+def test_what_a_flight_controller_is_asked_for_drives_no_rotor(msgtype: str) -> None:
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><body name="hull"><freejoint/><geom size=".1"/><site name="up"/>
+        </body></worldbody><actuator><motor name="rotor" site="up" gear="0 0 1 0 0 0"/></actuator>
+        </mujoco>
+        """
+    )
+    asked = [
+        Channel("/attitude", msgtype, field, "", "", 0, msgtype.startswith("mavros"), (TIMES,),
+                (np.sin(TIMES),))
+        for field in ("body_rate.x", "thrust")
+    ]  # fmt: skip
+    found = map_channels(model, asked)
+    assert "actuator 'rotor' has no input; its control is taken as zero" in found.unmapped
+    (told,) = (one for one in found.unmapped if one.startswith("/attitude asks a flight"))
+    assert "record what it sends to the motors instead, such as PX4's ActuatorMotors" in told
+
+
 def test_a_servo_that_turns_often_is_asked_whether_in_degrees() -> None:
     """Where its joint has no range, and its command may be in degrees as well."""
     text = HAND.replace('name="finger"', 'name="finger" range="-90 90"').replace(

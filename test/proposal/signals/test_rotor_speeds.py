@@ -16,7 +16,7 @@ from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.mapping import map_channels
-from sysid_ros.proposal.signals.rotor_speeds import as_thrusts
+from sysid_ros.proposal.signals.rotor_speeds import as_straight, as_thrusts, shares_as_thrusts
 from sysid_ros.recording.messages import parse_fields
 
 TIMES = np.arange(0.0, 10.0, 0.01)
@@ -135,3 +135,45 @@ def test_speeds_that_escs_tell_drive_rotors_that_nothing_else_does() -> None:
         (term,) = parse_fields(line.channel.field)
         assert (str(term.path), term.power) == (f"esc_status[{k}].rpm", 2)
         assert line.doubt
+
+
+def share(topic: str, field: str, most: float, least: float = 0.0) -> Line:
+    values = np.where(TIMES < 4.0, least, most)
+    return Line("actuator", "a", Channel(topic, "", field, "", "", 0, True, (TIMES,), (values,)))
+
+
+@pytest.mark.parametrize(
+    ("line", "limits", "squared"),
+    [
+        (share("/fmu/out/actuator_motors", "control[0]", 0.6), "", True),
+        (share("/cf/motor_pwm", "data[0]", 40_000.0), "", True),
+        (share("/thruster_controls", "data[0]", 25.0), "", False),  # which bear the weight
+        (share("/thrusts", "data[0]", 0.6), "", False),
+        (share("/mavros/pwm", "channels[0]", 1700.0, 1000.0), "", False),  # nobody says share
+        (share("/motor_pwm", "data[0]", 1700.0, 1000.0), "", False),  # whose zero is a thousand
+        (share("/motors", "control[0]", 0.6), 'ctrlrange="0 1"', False),  # the model's own
+        (share("/motors", "control[0]", 0.6), 'ctrlrange="0 30"', True),
+    ],
+)
+def test_shares_of_the_most_are_squares_too_unless_they_are_thrusts(
+    line: Line, limits: str, squared: bool
+) -> None:
+    robot = model(f'<motor name="a" site="a" gear="0 0 1 0 0 0" {limits}/>')
+    (found,) = as_thrusts(robot, drives_of(robot), [line])
+    assert (found != line) == squared
+    assert shares_as_thrusts([found]) == ([found] if squared else [])
+    if squared:
+        assert found.channel.values[0].max() == pytest.approx(2.5 * 9.81, rel=1e-3)
+        assert f"by the squares of {line.channel.field.partition('[')[0]}" in found.doubt
+
+
+def test_straight_thrusts_bear_as_much_as_squares() -> None:
+    robot = model('<motor name="a" site="a" gear="0 0 1 0 0 0"/>')
+    squares = as_thrusts(robot, drives_of(robot), [share("/motors", "control[0]", 0.6)])
+    (line,) = as_straight(squares)
+    (term,) = parse_fields(line.channel.field)
+    assert (str(term.path), term.power) == ("control[0]", 1)
+    assert term.weight == pytest.approx(2.5 * 9.81 / 0.6, rel=1e-3)
+    np.testing.assert_allclose(line.channel.values, squares[0].channel.values, rtol=1e-3)
+    assert "straight by control" in line.doubt
+    assert not shares_as_thrusts([told("a", "velocity")])
