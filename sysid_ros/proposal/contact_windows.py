@@ -55,8 +55,9 @@ def with_windows_for_contacts(
     window = min(draft.window or _WINDOW_WITH_CONTACTS, _WINDOW_WITH_CONTACTS)
     if floating:
         # Windows that begin beside a touch-down are far off at first, and squares let them lead.
-        usual = _WINDOW_BY_FORCES if pushed else _WINDOW_WITH_CONTACTS
-        window, draft = usual + _SETTLING, replace(draft, loss="huber")
+        window, draft = _WINDOW_WITH_CONTACTS + _SETTLING, replace(draft, loss="huber")
+        if pushed:
+            window = _WINDOW_BY_FORCES
     why = f"{touch}; in a short window a contact at a wrong time spoils little."
     return replace(draft, window=window, window_reason=why)
 

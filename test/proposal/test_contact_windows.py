@@ -36,7 +36,7 @@ def test_contacts_are_simulated_where_they_last(
     assert ("'arm' and 'hull' overlap by 12 mm" in found.window_reason) == bool(seen.drawn)
 
 
-@pytest.mark.parametrize(("floating", "window"), [(True, 0.2), (False, 0.3)])
+@pytest.mark.parametrize(("floating", "window"), [(True, 0.1), (False, 0.3)])
 def test_what_forces_alone_hold_up_has_fallen_in_a_usual_window(
     floating: bool, window: float
 ) -> None:

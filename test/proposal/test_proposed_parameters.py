@@ -14,7 +14,7 @@ import pytest
 from sysid_ros.engine.elements.joint_scales import joint_scales
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.mapped_inputs import Inputs
-from sysid_ros.proposal.proposed_parameters import candidates
+from sysid_ros.proposal.proposed_parameters import candidates, inputs_of_forces
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
 
@@ -83,6 +83,12 @@ def test_torques_that_their_receipt_dates_act_before_it(actuator: str, low: floa
     given = replace(inputs(2), intervals={"/commands": 0.002}, received=frozenset(["/commands"]))
     (delay,) = (one for one in offered(xml, given) if one.attribute == "delay")
     assert delay.low == pytest.approx(low)
+
+
+@pytest.mark.parametrize(("actuator", "forces"), [("motor", ["m0", "m1"]), ("position", [])])
+def test_forces_are_what_no_servo_is_to_reach(actuator: str, forces: list[str]) -> None:
+    model = mujoco.MjModel.from_xml_string(arm(2, actuator=actuator))
+    assert inputs_of_forces(model, inputs(2)) == forces
 
 
 def test_measured_torque_may_be_early_or_late() -> None:
