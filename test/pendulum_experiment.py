@@ -19,6 +19,7 @@ from rosbags.typesys import Stores, get_typestore
 START_NS = 1_700_000_000_000_000_000
 RATE = 200  # Hz, of torque and measurement
 NOISE = 2e-4  # rad
+_STEP = 20  # samples of one torque
 TRUE = {"pivot_armature": 0.02, "pivot_damping": 0.15}
 
 MODEL = """
@@ -92,6 +93,7 @@ def write_pendulum_bag(
     nan: bool = False,
     true: Mapping[str, float] = TRUE,
     namespace: str = "",
+    pausing: bool = False,
 ) -> None:
     """Write one bag: torque steps and the angle they lead to.
 
@@ -104,8 +106,10 @@ def write_pendulum_bag(
       nan: Whether one sample is NaN.
       true: The pendulum's parameters.
       namespace: Before the topics, such as ``/left``.
+      pausing: Whether torque stays as it is from 1.2 s to 2 s of every 2 s, and is not sent but for
+        the last 0.1 s of these.
     """
-    given = (duration, seed, joint, constant, nan, tuple(true.items()), namespace)
+    given = (duration, seed, joint, constant, nan, tuple(true.items()), namespace, pausing)
     path.mkdir(parents=True)
     for name, content in _bag_files(path.name, *given).items():
         (path / name).write_bytes(content)
@@ -129,8 +133,11 @@ def _write(
     nan: bool,
     true: tuple[tuple[str, float], ...],
     namespace: str,
+    pausing: bool,
 ) -> None:
-    torque, angle = _simulate(round(duration * RATE), np.random.default_rng(seed), dict(true))
+    rng = np.random.default_rng(seed)
+    torque = _torque(round(duration * RATE), rng, pausing=pausing)
+    angle = _simulate(torque, rng, dict(true))
     if constant:
         angle[:] = 0.1
     if nan:
@@ -152,7 +159,8 @@ def _write(
         for i, (command, measured) in enumerate(zip(torque, angle, strict=True)):
             stamp = START_NS + i * 10**9 // RATE
             data = np.array([command])
-            torques(stamp, types["std_msgs/msg/Float64MultiArray"](layout, data))
+            if not (pausing and 12 <= i // _STEP % 20 < 19):
+                torques(stamp, types["std_msgs/msg/Float64MultiArray"](layout, data))
             time = types["builtin_interfaces/msg/Time"](stamp // 10**9, stamp % 10**9)
             header = types["std_msgs/msg/Header"](time, "")
             position = np.array([measured])
@@ -161,18 +169,26 @@ def _write(
             )
 
 
+def _torque(samples: int, rng: np.random.Generator, *, pausing: bool) -> np.ndarray:
+    """Torque, (samples,) in N m, another one every 0.1 s."""
+    steps = rng.uniform(-1.5, 1.5, samples // _STEP + 1)
+    if pausing:
+        for k in range(len(steps)):
+            steps[k] = steps[k - 1] if k % 20 >= 12 else steps[k]
+    return np.repeat(steps, _STEP)[:samples]
+
+
 def _simulate(
-    samples: int, rng: np.random.Generator, true: Mapping[str, float]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Torque (samples,) in N m, held between samples, and the measured angle (samples,) in rad."""
+    torque: np.ndarray, rng: np.random.Generator, true: Mapping[str, float]
+) -> np.ndarray:
+    """The measured angle, (samples,) in rad, of torque that is held between samples."""
     text = MODEL.format(armature=true["pivot_armature"], damping=true["pivot_damping"])
     model = mujoco.MjModel.from_xml_string(text)
     model.opt.timestep = 1e-4  # a robot does not know the steps of the identified model
     data = mujoco.MjData(model)
-    torque = np.repeat(rng.uniform(-1.5, 1.5, samples // 20 + 1), 20)[:samples]
-    angle = np.empty(samples)
-    for i in range(samples):
+    angle = np.empty(len(torque))
+    for i in range(len(torque)):
         angle[i] = data.qpos[0]
         data.ctrl[0] = torque[i]
         mujoco.mj_step(model, data, nstep=round(1.0 / RATE / model.opt.timestep))
-    return torque, angle + NOISE * rng.standard_normal(samples)
+    return angle + NOISE * rng.standard_normal(len(torque))

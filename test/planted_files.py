@@ -83,19 +83,25 @@ class Trial:
     delay: float
 
     def experiment(self, planted: Planted | None = None, **keys: Any) -> Experiment:
-        """The proposed file with a mistake, and with other keys."""
+        """The proposed file with a mistake, and with other keys; signals have no parameters."""
         tree: dict[str, Any] = {
             k: self.tree[k] for k in ("model", "sequences", "sensors", "windows") if k in self.tree
         }
+        own = [one for one in self.tree.get("parameters", ()) if "signal" not in one]
         if method := self.tree.get("fit", {}).get("method"):
             tree["fit"] = {"method": method}
         signals = self.tree["signals"] if planted is None else list(planted.signals)
         if planted is not None and planted.model:
             tree["model"] = planted.model
-        text = yaml.safe_dump({**tree, "signals": signals, "parameters": [], **keys})
+        text = yaml.safe_dump({**tree, "signals": signals, "parameters": own, **keys})
         if planted is not None and planted.late:
             text = text.replace("bag: bag", "bag: late").replace("- bag\n", "- late\n")
         return parse_experiment(text, path=self.folder / "experiment.yaml")
+
+    def as_proposed(self, planted: Planted | None = None) -> Experiment:
+        """The proposed file with all of its parameters, and a mistake."""
+        keys = {key: self.tree[key] for key in ("parameters",) if key in self.tree}
+        return self.experiment(planted, **keys)
 
     def fitted(self, planted: Planted | None = None, found: FitResult | None = None) -> FitResult:
         """What the file's own fit makes of it, with a mistake.
@@ -104,10 +110,7 @@ class Trial:
           planted: The mistake.
           found: The fit without: where to start, and what signals' delays, gains and offsets are.
         """
-        keys = {key: self.tree[key] for key in ("parameters",) if key in self.tree}
-        inputs = FitInputs.read(
-            self.experiment(planted, **keys).with_fit(max_iterations=_STEPS), None
-        )
+        inputs = FitInputs.read(self.as_proposed(planted).with_fit(max_iterations=_STEPS), None)
         for one in inputs.params.values() if found is not None else ():
             values = [found[name].value for name in one.scalar_names()]
             one.value = np.reshape(values, one.shape)

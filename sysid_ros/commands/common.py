@@ -125,13 +125,7 @@ def workers_of(options: argparse.Namespace) -> Workers:
 
 
 def check_number(option: str, given: float | None, *, least: float, most: float) -> None:
-    """Refuse a number of the command line that means nothing, NaN among them.
-
-    Args:
-      option: Such as ``--horizon``.
-      given: What follows it; ``None`` where the option was left out.
-      least: Smallest number that it takes.
-      most: Largest one.
+    """Refuse what follows an option, such as ``--horizon``, and lies outside; NaN does, too.
 
     Raises:
       ExperimentError: It is outside.

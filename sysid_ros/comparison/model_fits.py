@@ -52,13 +52,7 @@ def fit_models(
     on_done: Callable[[str], None],
     should_stop: Callable[[], bool] | None,
 ) -> dict[str, Outcome | str]:
-    """Fit every structure, and its folds.
-
-    Args:
-      models: By name.
-      workers: What fits.
-      on_done: Told in a few words what has been fitted.
-      should_stop: Asked while waiting.
+    """Fit every structure, by name, and its folds; ``on_done`` hears in a few words of each fit.
 
     Returns:
       By name in the same order, the outcome or why there is none.
@@ -88,11 +82,7 @@ def outcomes_in(found: Mapping[str, Outcome | str]) -> dict[str, Outcome]:
 
 
 def levels(names: Mapping[str, frozenset[str]]) -> list[list[str]]:
-    """Models in the order of fitting: all that are inside a model come before it.
-
-    Args:
-      names: Parameters by model.
-    """
+    """Models by fitting order, of these parameters: all that are inside a model come before it."""
     left = dict(names)
     ordered = []
     while left:

@@ -94,12 +94,7 @@ def structure_of(
 
 
 def render_overlay(title: str, evaluations: Mapping[str, Evaluation]) -> str:
-    """Render what several parameter files predict as one HTML document that loads nothing.
-
-    Args:
-      title: Of the page.
-      evaluations: Of the same recordings, by name.
-    """
+    """Render what several parameter files predict as one HTML document that loads nothing."""
     scores = {
         name: evaluation.validation or evaluation.training
         for name, evaluation in evaluations.items()

@@ -69,13 +69,7 @@ def without_contacts(
 
 
 def passing(spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[Pair]) -> mujoco.MjSpec:
-    """A copy of a spec with some pairs of bodies that pass through each other.
-
-    Args:
-      spec: Of the model; not changed.
-      model: The same compiled.
-      pairs: Numbers of bodies in it.
-    """
+    """A copy of a spec in which pairs of bodies, numbers of ``model``, pass through each other."""
     changed = spec.copy()
     names = [str(model.body(body).name) for body in range(model.nbody)]
     if len(changed.bodies) == model.nbody:  # none was fused with another

@@ -33,7 +33,7 @@ _NOT_SETTINGS = (
     "overrides",
     "output",
     "scoring",
-    "line",
+    "place",
     "alternatives",
     "logs",
     "motion",

@@ -313,7 +313,7 @@ def _in_windows(
 ) -> list[Finding]:
     """Inputs that are late and forces that are others, or else a mass, that no fit finds."""
     test = _window_test(state, experiment, dataset, seen)
-    asked = state.undeclared([*test.late_inputs(), *test.factors_off()])
+    asked = state.undeclared([*test.late_inputs(), *test.mistaken_forces()])
     found = [state.finding(one, _WINDOW_GROUNDS) for one in asked]
     if found or doubtful:
         open_ = f"{_kinds(doubtful)} leaves open which signal is wrong"

@@ -20,6 +20,7 @@ from sysid_ros.diagnosis.evidence import (
     Recorded,
     joint_labels,
     joint_pairs,
+    leaves_range,
     repaired,
     under_gravity,
 )
@@ -34,6 +35,7 @@ _LEFT = 0.1  # of a command's power, that another joint's position may leave
 _FEW, _AT_A_GLANCE = 150, 0.2  # instants by which most are dismissed, and what it may leave there
 _GLANCED = 0.5  # of the power left without it, that a reversed joint may leave at these
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
+_FEW_SIGNS = 4  # of which all combinations of commands and positions are tried
 _NOTHING = 1e-6  # of the commands' power, of which nothing is asked
 
 
@@ -140,6 +142,8 @@ def _explained(
     scored = [(one, test.misfit(cycle, *one, delay)) for one in variants]
     least = min(score.share for _, score in scored)
     equal = [one for one in scored if one[1].share ** 2 <= _SAME * least**2 + 1e-8]
+    if len(equal) > 1:  # loads decide nothing
+        equal = [one for one in equal if _keeps_to_ranges(recorded, cycle, one[0])] or equal
     best, after = equal[0]
     if not decisive(after, before):
         return []
@@ -149,6 +153,13 @@ def _explained(
         unique = tuple(one for k, one in enumerate(others) if one not in others[:k])
         found.append(Explanation(change, 0.0, before.share, after.share, alternatives=unique))
     return found
+
+
+def _keeps_to_ranges(recorded: Recorded, cycle: list[int], changes: Sequence[Change]) -> bool:
+    """Return whether joints stay within their ranges after some repairs."""
+    for change in changes:
+        recorded = repaired(recorded, change)
+    return not any(leaves_range(recorded, recorded.joint_of(servo)) for servo in cycle)
 
 
 def _variants(
@@ -178,6 +189,42 @@ def _variants(
                 swap,
                 *(Change(FindingKind.SIGN, scale=dict.fromkeys(one[side], -1.0)) for one in signs),
             )
+
+
+def signs_together(
+    recorded: Recorded, test: Tracking, found: Sequence[Explanation]
+) -> list[Explanation]:
+    """Wrong signs of several servos, each of a command or of what was measured in its place.
+
+    Loads tell which, but depend on all positions: where another one is reversed, they mislead.
+    """
+    sides = {
+        servo: ((recorded.commands[servo],), joint_labels(recorded, recorded.joint_of(servo)))
+        for servo in test.servos if len(recorded.arms(servo)) == 1
+    }  # fmt: skip
+    servo_of = {label: servo for servo, own in sides.items() for side in own for label in side}
+    # The zero of one side is no longer right once the other one is reversed.
+    shifted = {servo_of.get(label) for one in found for label in one.change.offset}
+    signs = {
+        servo_of[label]: place
+        for place, one in enumerate(found)
+        if one.change.kind is FindingKind.SIGN and (label := one.change.signals[0]) in servo_of
+        if servo_of[label] not in shifted
+    }
+    if not 1 < len(signs) <= _FEW_SIGNS:
+        return [*found]
+    rest = [one.change for place, one in enumerate(found) if place not in signs.values()]
+    scored = []
+    for labels in itertools.product(*(sides[servo] for servo in signs)):
+        each = [Change(FindingKind.SIGN, scale=dict.fromkeys(one, -1.0)) for one in labels]
+        scored.append((each, test.misfit([*signs], *rest, *each).share))
+    least = min(share for _, share in scored)
+    (best, after), *alike = [one for one in scored if one[1] ** 2 <= _SAME * least**2 + 1e-8]
+    told = [*found]
+    for k, place in enumerate(signs.values()):
+        other = tuple(each[k] for each, _ in alike if each[k] != best[k])[:1]
+        told[place] = replace(found[place], change=best[k], after=after, alternatives=other)
+    return told
 
 
 def reversed_joints(recorded: Recorded, test: Tracking | None) -> list[Explanation]:

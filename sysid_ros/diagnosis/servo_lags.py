@@ -69,6 +69,11 @@ class _Late:
         """Return whether the joint does what the command asks for, at some lag."""
         return float(self.powers.min()) < _FOLLOWED
 
+    def may_be(self, shared: Explanation) -> bool:
+        """Return whether its lag is none that the others' interval excludes."""
+        own = shared.interval
+        return own is not None and own[0] <= self.lag <= own[1]
+
     def left_at(self, lag: float) -> float:
         """The remainder at a lag, over the least."""
         return float(np.interp(lag, self.lags, self.powers) / max(self.powers.min(), 1e-12))
@@ -91,20 +96,21 @@ def servo_lags(
     for servo in test.servos:
         topic = topic_of(recorded.commands[servo])
         topics.setdefault(topic, []).append(_Late.of(test, servo, SERVO_LAGS))
-    found = []
+    found: list[Explanation | None] = []
     for coarse in topics.values():
         common = float(np.median([one.lag for one in coarse]))
         reach = max(_WIDE * common, 3.0 * _least(recorded))
         fine = np.linspace(max(common - reach, 0.0), common + reach, _FINE).tolist()
         group = [one.near(test, fine) for one in coarse]
         apart = _different(recorded, group)
-        together = [one for one in group if one not in apart]
         told = [one for one in apart if not is_pushed(recorded, recorded.joint_of(one.servo))]
-        for part in (together, *([one] for one in told)):
-            explanation = _explained(recorded, test, part) if part else None
-            if explanation is not None:
-                found.append(explanation)
-    return found
+        together = [one for one in group if one not in apart]
+        shared = _explained(recorded, test, together) if together else None
+        if alike := [one for one in told if shared is not None and one.may_be(shared)]:
+            told = [one for one in told if one not in alike]
+            shared = _explained(recorded, test, [*together, *alike]) or shared
+        found += [shared, *(_explained(recorded, test, [one]) for one in told)]
+    return [one for one in found if one is not None]
 
 
 def servo_resistances(

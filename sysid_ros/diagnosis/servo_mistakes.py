@@ -35,7 +35,7 @@ from sysid_ros.diagnosis.evidence import (
     size_interval,
 )
 from sysid_ros.diagnosis.fits import Misfit, decisive
-from sysid_ros.diagnosis.servo_exchanges import exchanged
+from sysid_ros.diagnosis.servo_exchanges import exchanged, signs_together
 from sysid_ros.diagnosis.tracking import Tracking
 
 _VISIBLE = 0.0025  # of a command's power, from which something may be wrong
@@ -140,7 +140,7 @@ def servo_explanations(
         if settled.isdisjoint(concerned):
             settled.update(concerned)
             accepted += explanations
-    return accepted
+    return signs_together(recorded, test, accepted)
 
 
 def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]:
@@ -162,7 +162,7 @@ def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]
     limited = test.limited(servo) if accepted else None
     if limited is not None:
         accepted = [one for one in accepted if decisive(one.misfit, limited)]
-    if accepted and _is_pushed(recorded, servo, accepted):
+    if accepted and _is_pushed(recorded, test.asked(servo), servo, accepted):
         accepted = [one for one in accepted if one.kinds <= _PLAIN]
     accepted = [
         one
@@ -182,15 +182,15 @@ def _simplest(accepted: Sequence[_Scored]) -> _Scored:
     return next(one for one in sized or named if one.misfit.share**2 <= _SAME * least**2 + 1e-8)
 
 
-def _is_pushed(recorded: Recorded, servo: int, repairs: Sequence[_Scored]) -> bool:
-    """Return whether the joint cannot follow, whichever of some repairs is right."""
-    for one in repairs:
-        after = recorded
-        for change, _ in one.repairs:
-            after = repaired(after, change)
-        if not is_pushed(after, recorded.joint_of(servo)):
-            return False
-    return True
+def _is_pushed(recorded: Recorded, asked: float, servo: int, repairs: Sequence[_Scored]) -> bool:
+    """Return whether the joint cannot follow, nor could if its position was told wrong instead."""
+    joint = recorded.joint_of(servo)
+    label, found = recorded.positions[joint], [one.hypothesis for one in repairs]
+    instead = [
+        Change(FindingKind.SCALE, {label: one.slope}, {label: one.offset / asked}) for one in found
+    ]  # where the servo asks it to be: what keeps it from there is met there all the more
+    after = (recorded, *(repaired(recorded, change) for change in instead))
+    return all(is_pushed(one, joint) for one in after)
 
 
 def _scored(recorded: Recorded, test: Tracking, servo: int, hypothesis: _Hypothesis) -> _Scored:

@@ -48,13 +48,7 @@ class ControlledMotion:
     def __init__(
         self, path: ExcitationPath, limits: CommandLimits, *, period: float, stop_time: float
     ) -> None:
-        """Plan it.
-
-        Args:
-          path: From rest to rest.
-          limits: Of positions.
-          period: Seconds between points.
-          stop_time: Least length of a soft stop in seconds.
+        """Plan it, in points ``period`` s apart; a soft stop takes at least ``stop_time`` s.
 
         Raises:
           ExcitationError: The curve through the points leaves a limit; names joint, time and value.

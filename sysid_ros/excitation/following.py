@@ -20,12 +20,7 @@ WRAPS = (
 
 
 def is_whole_turn(way: float, tolerance: float) -> bool:
-    """Return whether a position is off as where a driver wraps the angle of a continuous joint.
-
-    Args:
-      way: How far, rad.
-      tolerance: Largest distance in rad that is none.
-    """
+    """Return whether a position is off, in rad, as where a driver wraps the angle of a joint."""
     return bool(abs(way - _TURN) <= min(tolerance, 0.5))
 
 

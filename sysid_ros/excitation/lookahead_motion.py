@@ -35,13 +35,7 @@ class LookaheadMotion:
     """
 
     def __init__(self, motion: Motion, *, period: float, now: float) -> None:
-        """Rest at the motion's beginning.
-
-        Args:
-          motion: What is played; announces its stops.
-          period: Nominal seconds between messages.
-          now: Time in s.
-        """
+        """Rest at the beginning of a motion that announces its stops, at ``now``, s."""
         self._motion = motion
         self._period = period
         self.lead = max(_LEAD, 2.0 * period + _ON_THE_WAY)  # made at worst two periods late

@@ -96,11 +96,7 @@ def smooth_step(x: FloatArray) -> FloatArray:
 
 
 def check_limits(path: Way, limits: CommandLimits) -> None:
-    """Refuse a motion that would leave its limits, before anything moves.
-
-    Args:
-      path: The motion, sampled here every millisecond.
-      limits: Of its commands.
+    """Refuse a motion that would leave its limits, looked at every millisecond, before it moves.
 
     Raises:
       ExcitationError: Names the joint, the time, the value and the limit.

@@ -98,11 +98,6 @@ class Playback:
         self._coming: list[_State] = []  # what the receiver was told to do after it
 
     @property
-    def announces(self) -> bool:
-        """True if each message tells the receiver how to stop if none follows."""
-        return self._announces
-
-    @property
     def finished(self) -> bool:
         """True if the command no longer changes."""
         ended = self._state.place >= self._path.duration - _END

@@ -87,14 +87,10 @@ def timed_path(path: ExcitationPath, period: float) -> TimedTrajectory:
 
 
 def b_spline(commands: FloatArray, period: float) -> FloatArray:
-    """States (3, m, n) of the cubic B-spline whose control points are ``commands`` (m, n).
+    """States (3, m, n) of the cubic B-spline of control points (m, n), ``period`` s apart.
 
     Its acceleration runs straight from one second difference of the commands to the next, so it
     keeps the limits that they keep. The first and last commands stay where they are, at rest.
-
-    Args:
-      commands: At least three.
-      period: Seconds between them.
     """
     states: FloatArray = np.zeros((3, *commands.shape))
     turns = np.diff(commands, n=2, axis=0)

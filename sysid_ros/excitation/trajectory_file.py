@@ -186,11 +186,7 @@ def write_trajectory(
 ) -> None:
     """Write a motion that is the cubic spline through its rows, for :func:`read_trajectory`.
 
-    Args:
-      path: The file.
-      joints: Names of the n joints.
-      times: Knots (m,) in s.
-      table: Positions (m, n) there, in rad or m.
+    Rows are positions (m, n) of n joints in rad or m, at (m,) s.
 
     Raises:
       OutputError: The file cannot be written.

@@ -130,7 +130,7 @@ def _read_signal(value: Value, where: str, problems: Problems) -> SignalConfig |
     if kind is None:
         return None
     name = read_text(entries[kind], f"{where}.{kind}", problems)
-    given = {"kind": SignalKind(kind), "name": name, "line": value.place.line}
+    given = {"kind": SignalKind(kind), "name": name, "place": value.place}
     signal = read_section(SignalConfig, value, where, problems, given=given, also=_SIGNAL_KINDS)
     if (path := entries.get("field")) is not None and isinstance(path.content, str):
         try:
@@ -204,10 +204,10 @@ def _read_attribute(
         "element": element,
         "pattern": pattern,
         "attribute": attribute,
-        "line": value.place.line,
+        "place": value.place,
     }
     if value.content is None and attribute != FRICTION:
-        return ParameterConfig(element, pattern, attribute, line=value.place.line)
+        return ParameterConfig(element, pattern, attribute, place=value.place)
     if value.content is None:
         value = Value({}, value.place)
     if isinstance(value.content, str):

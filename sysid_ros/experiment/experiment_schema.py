@@ -18,6 +18,7 @@ from typing import Any
 
 from sysid_ros.choices import LOG_NAMES
 from sysid_ros.experiment.fit_schema import FitConfig, InitialStateConfig, WindowConfig
+from sysid_ros.experiment.problems import Place
 from sysid_ros.experiment.rules import key, rule
 from sysid_ros.experiment.units import UNITS
 from sysid_ros.recording.mapping import ClockCorrection as ClockCorrection
@@ -114,12 +115,7 @@ class SignalConfig:
     effort: str | None = None  # the joint, for an effort on it without an actuator of the model
     servo: str | None = None  # the joint, for a commanded position of it likewise
     velocity_servo: str | None = None  # the joint, for a commanded velocity of it likewise
-    line: int | None = required(default=None, compare=False)  # in the experiment file, for messages
-
-    @property
-    def place(self) -> str:
-        """The signal's place in the experiment file, as the beginning of a sentence."""
-        return "signals" if self.line is None else f"signals (line {self.line})"
+    place: Place | str = required(default="signals", compare=False)  # in the file, for messages
 
     @property
     def factor(self) -> float:
@@ -237,7 +233,7 @@ class ParameterConfig:
     form: str | None = key(
         None, "of several, for inertia: pseudo, mass, mass_ipos, symmetric_y, ..."
     )
-    line: int | None = None  # where it stands in the experiment file, for messages
+    place: Place | None = None  # in the experiment file, for messages
 
 
 @dataclass(frozen=True)

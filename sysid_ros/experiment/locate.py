@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from sysid_ros.errors import BagError, ModelError
@@ -119,7 +120,7 @@ def nearest_there(candidates: Sequence[Path]) -> str:
     """The files beside paths that lead nowhere whose names are alike, as a clause, or nothing."""
     neighbours: set[str] = set()
     for candidate in candidates:
-        if candidate.parent.is_dir():
+        with suppress(OSError):  # not all that may be passed through may be listed
             neighbours.update(entry.name for entry in candidate.parent.iterdir())
             neighbours.discard(candidate.name)  # a link that leads nowhere
     name = candidates[0].name if candidates else ""

@@ -24,11 +24,7 @@ _PATH = re.compile(r"[A-Za-z_]\w*(\[\d{1,6}\])*(\.[A-Za-z_]\w*(\[\d{1,6}\])*)*")
 
 
 def apply_overrides(root: Value, overrides: Iterable[str]) -> Value:
-    """Change a tree.
-
-    Args:
-      root: The experiment as parsed; not modified.
-      overrides: ``path=value`` or ``path+=value`` each.
+    """Change a tree, which is not modified, by ``path=value`` or ``path+=value`` each.
 
     Returns:
       A tree with the changes, whose places name the override; the same where it is no mapping,

@@ -51,11 +51,7 @@ def target_said(path: Path) -> str:
 
 
 def read_regular(path: str | Path, largest: int = LARGEST) -> bytes:
-    """Return the content of a file.
-
-    Args:
-      path: Of the file.
-      largest: Bytes at most.
+    """Return the content of a file of so many bytes at most.
 
     Raises:
       OSError: As :func:`open_regular`, or it is larger.

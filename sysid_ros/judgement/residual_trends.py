@@ -120,14 +120,7 @@ def joint_torque(
     motion: MeasuredJoint,
     times: FloatArray,
 ) -> FloatArray:
-    """Compute the torque of the actuators on a joint from their commands and the measured motion.
-
-    Args:
-      model: The compiled model, whose gains count.
-      sequence: With the commands.
-      joint: A hinge or slide.
-      motion: Its measured motion.
-      times: Instants, (m,), s.
+    """Compute actuators' torque on a hinge or slide from commands and its measured motion.
 
     Returns:
       N m, or N for a slide, (m,); NaN where an actuator at the joint has a law or a state of its

@@ -218,10 +218,6 @@ def pooled_score(
 def in_units_of_noise(rmse: Mapping[str, float], noise: Mapping[str, float]) -> float:
     """Pool errors of all measured quantities; NaN where no noise level is known.
 
-    Args:
-      rmse: By signal.
-      noise: Standard deviation by signal, in the same units.
-
     Returns:
       Root mean square over the signals of error per noise.
     """

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from sysid_ros.errors import BagError
 from sysid_ros.experiment import Experiment
 from sysid_ros.recording.bags import ColumnReader, TopicTypes
-from sysid_ros.recording.mapping import MappedRecording, WantedFields, map_columns
+from sysid_ros.recording.mapping import MappedRecording, SendingHabit, WantedFields, map_columns
 from sysid_ros.recording.messages import RawMessage
 
 PATIENCE = 1.0  # s that a topic may lag behind the others before they go on without it
@@ -47,6 +47,7 @@ class MessageBuffer:
         self.received_ns = 0
         self._latest: dict[str, int] = {}  # when each topic's latest message was received, ns
         self._start_ns: int | None = None
+        self._habits: dict[str, SendingHabit] = {}  # of commands, by signal
         # Up to when everything was known, and what had been received then.
         self._known: deque[tuple[float, int]] = deque()
 
@@ -95,8 +96,12 @@ class MessageBuffer:
                 # A robot may rest for days before it is commanded. Time begins with what is kept.
                 self._reader.forget_before(self.received_ns - round(1e9 * IDLE))
                 raise BagError(f"no message of {topic} yet")
-        found = map_columns(columns, self._wanted, name=name, start_ns=self._start_ns, whole=False)
+        found = map_columns(
+            columns, self._wanted, name=name, start_ns=self._start_ns, whole=False,
+            habits=self._habits,
+        )  # fmt: skip
         self._start_ns = found.start_ns
+        self._habits = {one.name: one.habit for one in found.controls if one.habit is not None}
         self._known.append((known_until(found), self.received_ns))
         return found
 

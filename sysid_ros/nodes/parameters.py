@@ -52,14 +52,7 @@ class NodeParameters:
         low: float = -math.inf,
         high: float = math.inf,
     ) -> float:
-        """Declare a floating-point parameter and return its value; integers are taken too.
-
-        Args:
-          name: Its name.
-          default: Where it is not given.
-          description: What ``ros2 param describe`` says.
-          low: The least valid value.
-          high: The greatest valid value.
+        """Declare a floating-point parameter within a range and return it; integers are taken too.
 
         Raises:
           ExperimentError: It is no number, infinite, or out of range.

@@ -55,9 +55,7 @@ def drawable_model(path: Path) -> mujoco.MjModel:
 def animation(model: mujoco.MjModel, poses: Poses) -> bytes:
     """Draw a robot with one ghost beside the same with another one, as animated WebP.
 
-    Args:
-      model: As from :func:`drawable_model`.
-      poses: Where the joints are.
+    The model is as from :func:`drawable_model`.
     """
     stride = _stride(model)
     given = ((poses.initial, _INITIAL), (poses.fitted, _FITTED))

@@ -30,12 +30,7 @@ def body_names(model: mujoco.MjModel) -> list[str]:
 
 
 def frames_of(model: mujoco.MjModel, qpos: FloatArray) -> tuple[Frame, ...]:
-    """The frames of all bodies, parents first.
-
-    Args:
-      model: The robot.
-      qpos: Its position, (nq,).
-    """
+    """The frames of all bodies at a position, (nq,), parents first."""
     data = mujoco.MjData(model)
     data.qpos[:] = qpos
     mujoco.mj_kinematics(model, data)

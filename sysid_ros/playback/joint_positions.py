@@ -37,14 +37,7 @@ class ShownJoint:
     signals: tuple[SignalFit, ...]
 
     def write(self, model: mujoco.MjModel, which: str, times: FloatArray, qpos: FloatArray) -> None:
-        """Write the joint's columns of ``qpos``, (n, nq), where the signals are known.
-
-        Args:
-          model: Has the joint.
-          which: ``measured``, ``initial`` or ``fitted``.
-          times: Instants, (n,) s.
-          qpos: Written.
-        """
+        """Write the joint's columns of ``qpos``, (n, nq), where the signals are known at (n,) s."""
         first = int(model.jnt_qposadr[self.joint])
         turned = [signal for signal in self.signals if signal.origin]
         for k, signal in enumerate(s for s in self.signals if not s.origin):
@@ -78,16 +71,10 @@ def shown_joints(model: mujoco.MjModel, sequence: SequenceFit) -> tuple[ShownJoi
 def configurations(
     model: mujoco.MjModel, shown: tuple[ShownJoint, ...], which: str, times: FloatArray
 ) -> FloatArray:
-    """Position vectors of the model, (n, nq).
+    """Position vectors of the model at (n,) s, (n, nq): ``measured``, ``initial`` or ``fitted``.
 
     Joints that nothing shows stay as in the model's first keyframe, or at its reference where
     there is none.
-
-    Args:
-      model: The model.
-      shown: Its joints that are shown.
-      which: ``measured``, ``initial`` or ``fitted``.
-      times: Instants, (n,) s.
     """
     qpos = np.tile(model.key_qpos[0] if model.nkey else model.qpos0, (len(times), 1))
     for joint in shown:

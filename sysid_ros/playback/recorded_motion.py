@@ -81,12 +81,7 @@ def load_motion(
 def motion_of(
     sequence: SequenceFit, model: mujoco.MjModel, simulated: str = "fitted"
 ) -> RobotMotion:
-    """The motion that a recording's signals show.
-
-    Args:
-      sequence: The recording.
-      model: Has the joints.
-      simulated: ``fitted`` or ``initial``.
+    """The motion that a recording's signals show, simulated with ``fitted`` or ``initial`` values.
 
     Raises:
       DataError: None of the signals is the position of a joint of the model.

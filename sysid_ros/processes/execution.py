@@ -88,11 +88,7 @@ def run_tasks(
 
 
 class TaskPool(Closing):
-    """Workers that stay for several lists of tasks; also a context manager.
-
-    Args:
-      workers: Where to run.
-    """
+    """Workers that stay for several lists of tasks; also a context manager."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers

@@ -73,13 +73,15 @@ def rounded(value: float) -> float:
 def pattern(names: Sequence[str], others: Collection[str]) -> str:
     """A pattern of some signals' names that no other has; empty where they have too little alike.
 
-    A controller's state tells positions beside commands, so that its topic names both.
+    A controller's state tells positions beside commands, so that its topic names both. Where what
+    all names begin and end with does not tell them from others, their last letters may.
     """
     begin = _alike(names)
     end = _alike([name[len(begin) :][::-1] for name in names])[::-1]
-    pattern = f"{begin}*{end}"
-    special = set("?[").intersection(pattern) or pattern.count("*") > 1
-    return "" if special or any(fnmatchcase(one, pattern) for one in others) else pattern
+    plain, last = f"{begin}*{end}", "".join(sorted({name[-1:] for name in names}))
+    found = [] if set("?[").intersection(plain) or plain.count("*") > 1 else [plain]
+    found += [f"*[{last}]"] if last.isalnum() else []
+    return next((p for p in found if not any(fnmatchcase(one, p) for one in others)), "")
 
 
 def _alike(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sysid_ros.proposal.signals import SERVOS
+from sysid_ros.proposal.signals import SERVOS, Line
 from sysid_ros.proposal.signals import Mapping as Signals
 from sysid_ros.recording.messages import parse_fields
 
@@ -28,6 +28,8 @@ class Inputs:
     intervals: Mapping[str, float] = field(default_factory=dict)
     # those that are told squares of what was recorded, as rotors' thrusts are of their speeds
     squares: frozenset[str] = frozenset()
+    received: frozenset[str] = frozenset()  # topics that their receipt dates, not a stamp
+    measured: frozenset[str] = frozenset()  # labels of all else that is mapped
 
     @classmethod
     def of(cls, mapping: Signals, unzeroed: Mapping[str, str]) -> Inputs:
@@ -37,7 +39,8 @@ class Inputs:
         """
         driven = [line for line in mapping.lines if line.input]
         lines = [line for line in driven if line.channel.command or line.channel.moves]
-        others = {line.channel.topic for line in mapping.signals if line not in lines}
+        measured = [line for line in mapping.signals if line not in lines]
+        others = {line.channel.topic for line in measured}
         topics = {line.input: line.channel.topic for line in lines}
         squared = [
             line.input
@@ -52,4 +55,11 @@ class Inputs:
             unzeroed,
             {line.channel.topic: line.channel.interval for line in lines if line.channel.held},
             frozenset(squared),
+            frozenset(line.channel.topic for line in lines if not line.channel.behind),
+            frozenset(_label(line) for line in measured),
         )
+
+
+def _label(line: Line) -> str:
+    """The name by which parameters call a signal."""
+    return f"{line.name}_{line.kind}" if line.kind in ("qpos", "qvel") else line.name

@@ -28,7 +28,7 @@ from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.mapped_inputs import Inputs
 from sysid_ros.proposal.masses import makes_up_for, masses_beside_gains, masses_that_gravity_names
 from sysid_ros.proposal.proposed_interpolation import with_interpolations
-from sysid_ros.proposal.proposed_parameters import candidates
+from sysid_ros.proposal.proposed_parameters import candidates, inputs_of_forces
 from sysid_ros.proposal.recordings import (
     Loaded,
     divide,
@@ -292,7 +292,11 @@ def _with_parameters(
             params = build_parameters(experiment_with(begun), dataset.training[0].spec)
             offered = offered if runaways(dataset.training, params)[0] else begun
         meshes = loaded.fixed_with_meshes
-        draft = with_windows_for_contacts(draft, seen, floating=floating, meshes=meshes)
+        forces = inputs_of_forces(spec.copy().compile(), inputs)
+        pushed = bool(forces) and len(forces) == len(inputs.held)
+        draft = with_windows_for_contacts(
+            draft, seen, floating=floating, meshes=meshes, pushed=pushed
+        )
         experiment = experiment_with(offered)
         if draft.contacts_left_out:
             dataset = replace(dataset, training=without_contacts(dataset.training)[0])

@@ -14,6 +14,7 @@ import numpy as np
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import (
     JointScale,
+    is_effort,
     is_servo,
     is_velocity_servo,
     joint_of,
@@ -64,12 +65,13 @@ def candidates(
     tied = tied_joints(model, joints)
     own = [joint for joint in joints if joint not in tied]
     servos = [name for name in inputs.held if _is(is_servo, model, name)]
+    forces = inputs_of_forces(model, inputs)
     found = [
         *_guessed_gains(spec, inputs.guessed),
         *_of_joints(spec, model, own, inputs.guessed),
         *of_belts(spec, model, joints),
         *thrust_factors(inputs, set(sensors.values())),
-        *delays(inputs, set(sensors.values())),
+        *delays(inputs, set(sensors.values()), forces),
         *offsets(inputs.unzeroed),
         *_of_springs(spec, own),
         *_of_other_actuators(spec, model, inputs, servos),
@@ -90,6 +92,11 @@ def candidates(
             *gains([name for name in forces[1:] if name not in inputs.squares]),
         ]
     return [_with_tied(candidate, tied) for candidate in found if candidate is not None]
+
+
+def inputs_of_forces(model: mujoco.MjModel, inputs: Inputs) -> list[str]:
+    """Names of the inputs that are forces or torques, not what a servo is to reach."""
+    return [name for name in inputs.held if _is(is_effort, model, name)]
 
 
 def _of_joints(

@@ -18,6 +18,8 @@ from sysid_ros.proposal.mapped_inputs import Inputs
 _LONGEST_DELAYS = 0.1, 0.3  # s; between these two intervals of the commands
 _USUAL_DELAY = 0.01  # s
 _EARLIEST = 0.01  # s, by which commands may seem to act before their stamps; slower ones tell more
+_ON_THE_WAY = 0.005  # s from sending to receipt, by which a torque acts before what dates it
+_MEASURED = 0.02  # s, by which measured torque may be earlier or later than what acts
 _LARGEST_BIAS = 0.2  # rad or m
 _USUAL_BIAS = 0.01  # rad or m
 _GAIN = (0.5, 2.0)
@@ -29,22 +31,54 @@ _OFFSETS = {  # usual and largest of an axis; of a wrist's sensor the weight of 
 }
 
 
-def delays(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
-    """One delay for each controller, which sends all its commands at once."""
+def delays(
+    inputs: Inputs, sensors: Collection[str], forces: Collection[str] = ()
+) -> Iterator[Candidate]:
+    """One delay for each controller, which sends all its commands at once, and of measured inputs.
+
+    Args:
+      inputs: What drives the model.
+      sensors: Labels of measured positions.
+      forces: Inputs that act when they arrive, as torques do; a servo lags by its own doing.
+    """
     held = [name for name, is_held in inputs.held.items() if is_held]
     for topic in dict.fromkeys(inputs.topics[name] for name in held):
         names, together = _of_topic(topic, held, inputs, sensors)
         # Held, commands act half an interval later than as samples, which they may be.
         interval = inputs.intervals.get(topic, 0.0)
+        own = {name for name in held if inputs.topics[name] == topic}
+        late = _ON_THE_WAY if topic in inputs.received and own <= {*forces} else 0.0
         for name in names:
             yield Candidate(
                 element="signal",
                 name=name,
                 attribute="delay",
-                low=0.0 - rounded(min(0.5 * interval, _EARLIEST)),  # no "-0.0" of trajectories
+                low=0.0 - rounded(min(0.5 * interval, _EARLIEST) + late),  # no "-0.0"
                 high=rounded(float(np.clip(2.0 * interval, *_LONGEST_DELAYS))),
                 typical=_USUAL_DELAY,
                 initial=_USUAL_DELAY,
+                shared=together,
+            )
+    yield from _of_measured(inputs, sensors)
+
+
+def _of_measured(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
+    """Delays of inputs that are measured: sampled before or behind a controller's step, filtered.
+
+    A torque that was sampled just before the next is early by half of what it was held for.
+    """
+    measured = [name for name, is_held in inputs.held.items() if not is_held]
+    for topic in dict.fromkeys(inputs.topics[name] for name in measured):
+        names, together = _of_topic(topic, measured, inputs, sensors)
+        for name in names:
+            yield Candidate(
+                element="signal",
+                name=name,
+                attribute="delay",
+                low=-_MEASURED,
+                high=_MEASURED,
+                typical=_USUAL_DELAY,
+                initial=0.0,
                 shared=together,
             )
 
@@ -116,6 +150,7 @@ def _of_topic(
 ) -> tuple[list[str], bool]:
     """Names of those of some inputs that are a topic's, and whether they are one name for all."""
     names = [name for name in inputs if given.topics[name] == topic]
-    whole = topic if topic in given.alone and not set(topic) & set("*?[") else ""
-    whole = whole or pattern(names, {*given.held, *sensors}.difference(names))
+    every = topic in given.alone and len(names) == [*given.topics.values()].count(topic)
+    whole = topic if every and not set(topic) & set("*?[") else ""
+    whole = whole or pattern(names, {*given.held, *sensors, *given.measured}.difference(names))
     return ([whole], True) if len(names) > 1 and whole else (names, False)

@@ -63,14 +63,9 @@ class TrueMotion:
 def true_motions(
     dataset: Dataset, params: ParameterDict, theta: FloatArray
 ) -> dict[str, TrueMotion]:
-    """Simulate every recording of a dataset with known parameters.
+    """Simulate every recording of a dataset with the parameters' true values, (p,).
 
     The time step is a fraction of the model's, as no robot has one.
-
-    Args:
-      dataset: The recordings.
-      params: The experiment's parameters.
-      theta: Their true values, (p,).
 
     Raises:
       RehearsalError: The recorded inputs are no commands to servos, or the simulation runs away.

@@ -28,13 +28,7 @@ class Change:
 def write_changed(
     recording: Recording, topics: Sequence[str], changes: Mapping[str, list[Change]], folder: Path
 ) -> None:
-    """Write some topics of a recording anew, with other numbers in their messages.
-
-    Args:
-      recording: The original, of ROS 2.
-      topics: What is written.
-      changes: By topic what changes.
-      folder: The new bag's folder, which must not exist.
+    """Write some topics of a recording of ROS 2 into a new folder, with other numbers by topic.
 
     Raises:
       RehearsalError: The recording is of ROS 1.

@@ -44,14 +44,9 @@ class Published:
 def published(
     model: mujoco.MjModel, sensor: Readings, seen: Seen, start_ns: int, random: np.random.Generator
 ) -> Iterator[Published]:
-    """Measure a simulated robot.
+    """Measure a simulated robot: a topic's messages of the true state at its instants.
 
-    Args:
-      model: The robot.
-      sensor: The topic.
-      seen: The true state at its instants.
-      start_ns: Stamp of the beginning.
-      random: Of noise and transport.
+    The recording begins at ``start_ns``; noise and transport are random.
 
     Raises:
       RehearsalError: The model lacks what the topic has.

@@ -79,9 +79,6 @@ def read_values(path: Path) -> dict[str, float]:
 def friction_creep(path: Path) -> Mapping[str, float] | None:
     """The speeds from which on dry friction was whole that values were fitted to torque with.
 
-    Args:
-      path: As for :func:`read_values`.
-
     Returns:
       By joint what the ``result.json`` that is it, or that lies beside it, says; nothing where
       there is none, and ``None`` where friction was as soft as the model has it.

@@ -56,12 +56,7 @@ _TARGETS = Record(Targets, applied=APPLIED, parameters=PARAMETERS)
 def write_targets(
     folder: Path, applied: Iterable[AppliedParameter], parameters: Sequence[ParameterEstimate]
 ) -> None:
-    """Write what every parameter is, and what it is written into.
-
-    Args:
-      folder: The work folder.
-      applied: All parameters, at any value.
-      parameters: The free scalars at their start.
+    """Write what every parameter is, and what it is written into, into the work folder.
 
     Raises:
       OutputError: It cannot be written.

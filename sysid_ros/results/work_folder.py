@@ -80,10 +80,7 @@ def open_work_folder(output_dir: str | os.PathLike[str], title: str) -> Path:
 
 
 def publish(work_folder: Path) -> Path:
-    """Give a finished work folder its final name in one step.
-
-    Args:
-      work_folder: What :func:`open_work_folder` returned.
+    """Give the work folder of :func:`open_work_folder` its final name in one step.
 
     Returns:
       The folder under its final name, ``<time>_<title>`` or the first free ``..._2``, ``..._3``.

@@ -60,13 +60,7 @@ def with_commanded_servos(model: LoadedModel, signals: Sequence[SignalConfig]) -
 def without_motors(
     spec: mujoco.MjSpec, joints: Collection[str], driven: Collection[str] = ()
 ) -> mujoco.MjSpec:
-    """A copy of a model without the motors on some joints, nor sensors of these motors.
-
-    Args:
-      spec: The model.
-      joints: Names of the joints.
-      driven: Names of actuators that stay.
-    """
+    """A copy of a model without motors on joints, nor sensors of these; ``driven`` ones stay."""
     left = spec.copy()
     motors = [one for one in left.actuators if _is_motor(one) and one.target in joints]
     idle = [one for one in motors if one.name not in driven]

@@ -24,10 +24,6 @@ def with_friction_model(experiment: Experiment, model: str) -> Experiment:
     ``frictionloss`` or ``damping`` is identified. Settings of parameters that both models have are
     kept, those of parameters that the new one lacks are dropped.
 
-    Args:
-      experiment: Not changed.
-      model: m1 to m6.
-
     Raises:
       ExperimentError: The experiment identifies no joint's friction.
       ParameterError: There is no such model.
@@ -53,7 +49,7 @@ def with_friction_model(experiment: Experiment, model: str) -> Experiment:
             "`friction: m1`, or `frictionloss` and `damping`, among its parameters"
         )
     changed += [
-        ParameterConfig("joint", pattern, FRICTION, form=model, line=config.line)
+        ParameterConfig("joint", pattern, FRICTION, form=model, place=config.place)
         for pattern, config in patterns.items()
     ]
     return replace(experiment, parameters=tuple(changed))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -108,7 +109,8 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
                         own = _of_robot(parameter, robot)
                     parameters.add(own)
         except SysidError as error:
-            raise ExperimentError(f"{_place(experiment, config)}: {error}") from error
+            where = config.place or experiment.path or "experiment"
+            raise ExperimentError(f"{where}: {error}") from error
     for added in torque_delays(experiment, spec, parameters):
         parameters.add(added)
     if experiment.modifiers is not None:
@@ -210,7 +212,7 @@ def _claim(
     for key in keys:
         if key in claims:
             other = claims[key]
-            where = f" in line {other.line}" if other.line is not None else ""
+            where = f" ({other.place})" if other.place else ""
             raise ExperimentError(
                 f"{row.name} of {row.element} {key[1]!r} cannot be a parameter: its "
                 f"{other.attribute} is one already{where}"
@@ -222,6 +224,8 @@ def _targets(config: ParameterConfig, names: list[str]) -> list[_Target]:
     if not config.shared:
         return [_Target(name, (name,)) for name in names]
     constant = "".join(c for c in config.pattern if c not in "*?[]!").strip("_-/.")
+    if not re.sub(r"[*?]|\[[^\]]*\]", "", config.pattern):  # letters to choose from are no name
+        constant = ""
     constant = constant.replace("/", "_")  # what stands before a slash is a robot
     return [_Target(constant or "all", tuple(names))]
 
@@ -316,11 +320,6 @@ def _sized(what: str, given: float | tuple[float, ...], row: Attribute) -> Float
             f"it takes {row.size}{names}"
         )
     return array
-
-
-def _place(experiment: Experiment, config: ParameterConfig) -> str:
-    source = str(experiment.path or "experiment")
-    return source if config.line is None else f"{source}:{config.line}"
 
 
 def vector_of(params: ParameterDict, values: Mapping[str, float]) -> FloatArray:

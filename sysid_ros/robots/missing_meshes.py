@@ -22,11 +22,7 @@ _SHOWN = 3  # files named in a message
 
 
 def without_missing_meshes(spec: mujoco.MjSpec, source: str) -> tuple[str, ...]:
-    """Take out of a model what names mesh and texture files that are not there.
-
-    Args:
-      spec: Changed in place.
-      source: Where it came from, for messages.
+    """Take out of a model, in place, what names mesh and texture files that are not there.
 
     Returns:
       What was left out, one sentence each; nothing if every file is there.
@@ -57,16 +53,13 @@ def without_missing_meshes(spec: mujoco.MjSpec, source: str) -> tuple[str, ...]:
 
 
 def _absent(spec: mujoco.MjSpec, file: str, *, meshes: bool = False) -> bool:
-    return bool(file) and not (_folder(spec, meshes=meshes) / _stripped(spec, file)).is_file()
+    stripped = PurePath(file).name if spec.strippath else file
+    return bool(file) and not (_folder(spec, meshes=meshes) / stripped).is_file()
 
 
 def _folder(spec: mujoco.MjSpec, *, meshes: bool) -> Path:
     """The folder in which MuJoCo looks for files."""
     return Path(spec.modelfiledir or ".", spec.meshdir if meshes else spec.texturedir)
-
-
-def _stripped(spec: mujoco.MjSpec, file: str) -> PurePath:
-    return PurePath(PurePath(file).name) if spec.strippath else PurePath(file)
 
 
 def _gives_mass(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> bool:

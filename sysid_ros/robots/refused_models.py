@@ -29,18 +29,20 @@ _FILES = ("file", "filename", *(f"file{side}" for side in _SIDES))
 
 
 def check_sizes(text: bytes, source: str, folders: Sequence[Path]) -> None:
-    """Refuse a model that no computer can hold, and files that are not regular ones.
+    """Refuse a model that no computer can hold, that is no XML, and files that are not regular.
 
     What is malformed otherwise is left to MuJoCo, whose messages say more.
-
-    Args:
-      text: MJCF or URDF.
-      source: Where it came from, for messages.
-      folders: Where its files may lie.
 
     Raises:
       ModelError: It is such a model.
     """
+    begun = text.lstrip(b"\xef\xbb\xbf \t\r\n")[:40].splitlines()
+    if begun and not begun[0].startswith(b"<") and b"\0" not in text:  # nor an archive
+        first = begun[0].decode(errors="replace")
+        raise ModelError(
+            f"the model from {source} is no XML, it begins with {first!r}; "
+            "valid: MJCF (<mujoco>) or URDF (<robot>)"
+        )
     total = _Total(source, folders)
     total.add(text, 1)
 

@@ -37,12 +37,7 @@ def check_robot(experiment: Experiment, robot: str | None, topics: Collection[st
 def with_namespace(
     experiment: Experiment, robot: str | None, topics: Collection[str]
 ) -> Experiment:
-    """The experiment with the topics that one robot has in one recording.
-
-    Args:
-      experiment: Topics without a namespace.
-      robot: The robot; ``None`` for the only one.
-      topics: What the recording has.
+    """The experiment with the topics that a robot (``None``: the only one) has in a recording.
 
     Returns:
       An experiment in which every topic that the recording has under the robot's name is that.

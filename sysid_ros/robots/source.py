@@ -75,12 +75,7 @@ def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
 
 
 def model_from_description(text: str, source: str, packages: Packages | None = None) -> LoadedModel:
-    """Compile a robot description that came as text.
-
-    Args:
-      text: MJCF or URDF.
-      source: Where it came from, for messages.
-      packages: Where its meshes are looked for.
+    """Compile a robot description, MJCF or URDF, that came as text.
 
     Raises:
       ModelError: It does not compile.

@@ -33,20 +33,17 @@ _SHOWN = 3  # links named in a warning
 
 
 def make_physical(root: ET.Element) -> tuple[str, ...]:
-    """Change the inertias that no body can have as little as makes them physical.
+    """Change the inertias below ``<robot>`` that no body can have as little as makes them physical.
 
     Links that are fixed to others and do not say what they weigh weigh nothing, as with all who
     read URDF; MuJoCo would take their collision geometry to be as dense as water.
-
-    Args:
-      root: The ``robot`` element; changed.
 
     Returns:
       What was changed, one sentence each; nothing is said of links without mass, whose empty
       inertias are taken out.
     """
     changed, derived, weightless = [], [], []
-    moving, held = _moving_links(root), _fixed_links(root)
+    moving, held = _moving_links(root), _links_below(root, {"fixed"})
     for link in root.iter("link"):
         name = link.get("name", "")
         inertial = link.find("inertial")
@@ -124,12 +121,8 @@ def _moving_links(root: ET.Element) -> set[str]:
     return _links_below(root, every - {None, "fixed"})
 
 
-def _fixed_links(root: ET.Element) -> set[str]:
-    """The links that are attached by a joint that does not move."""
-    return _links_below(root, {"fixed"})
-
-
 def _links_below(root: ET.Element, kinds: Collection[str | None]) -> set[str]:
+    """The links that are attached by a joint of one of some types."""
     return {
         child.get("link", "")
         for joint in root.iter("joint")
@@ -160,10 +153,7 @@ def _repair(inertial: ET.Element) -> bool:
 
 
 def physical_moments(moments: FloatArray) -> FloatArray:
-    """Principal moments of a body: positive, and none larger than the sum of the others.
-
-    Args:
-      moments: (3,) in ascending order.
+    """Principal moments of a body, ascending, (3,): positive, none above the sum of the others.
 
     Returns:
       The moments themselves if they are physical; otherwise none is lowered, and the largest stays.

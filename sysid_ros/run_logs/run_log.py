@@ -62,10 +62,6 @@ class RunLogs:
 
     A log that fails, as when a server goes away, is given up with a warning: the fit goes on.
 
-    Args:
-      names: Of :data:`LOGS`.
-      run: What is recorded.
-
     Raises:
       ExperimentError: There is no such log, its package is absent, or it cannot be opened.
     """

@@ -17,9 +17,6 @@ FOLDER = "tensorboard"
 class TensorBoardLog:
     """Writes scalars below ``tensorboard`` in the result folder.
 
-    Args:
-      folder: The result's.
-
     Raises:
       ExperimentError: tensorboardX is absent.
     """

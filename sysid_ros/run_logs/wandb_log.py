@@ -21,11 +21,6 @@ class WandbLog:
     Without an API key it is recorded offline, below ``wandb`` in the result folder, for
     ``wandb sync``.
 
-    Args:
-      title: The run's name.
-      folder: The result's.
-      settings: The run's configuration.
-
     Raises:
       ExperimentError: wandb is absent.
     """

@@ -79,10 +79,7 @@ class CandidateCosts(Closing):
         self._rollouts.close()
 
     def __call__(self, thetas: FloatArray) -> FloatArray:
-        """Costs of parameter values.
-
-        Args:
-          thetas: Shape (n, p).
+        """Costs of parameter values, (n, p).
 
         Returns:
           Shape (n, number of costs); infinite where the model does not compile or diverges.

@@ -142,12 +142,7 @@ class Study:
 
 
 class Nsga2:
-    """The non-dominated sorting genetic algorithm (Deb et al. 2002), as Optuna has it.
-
-    Args:
-      space: The parameters.
-      study: Whose sampler it is, see :func:`nsga2_sampler`.
-    """
+    """The non-dominated sorting genetic algorithm (Deb et al. 2002), as Optuna has it."""
 
     def __init__(self, space: SearchSpace, study: Study) -> None:
         self._space = space
@@ -170,13 +165,7 @@ def nsga2_sampler(seed: int) -> Any:
 
 
 class Recorded:
-    """Another method whose trials a study keeps.
-
-    Args:
-      method: Chooses the points.
-      space: What they stand for.
-      study: Keeps them.
-    """
+    """Another method, which chooses the points, and whose trials a study keeps."""
 
     def __init__(self, method: Method, space: SearchSpace, study: Study) -> None:
         self._method = method

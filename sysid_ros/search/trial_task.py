@@ -105,13 +105,7 @@ def candidate_costs(
 
 
 class SpreadCosts:
-    """Costs computed wherever the workers are.
-
-    Args:
-      source: What is simulated.
-      pool: The workers.
-      should_stop: Asked while waiting.
-    """
+    """Costs computed wherever the workers are."""
 
     def __init__(
         self, source: FitSource, pool: TaskPool, should_stop: Callable[[], bool] | None

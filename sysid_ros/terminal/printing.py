@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TextIO
@@ -14,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sysid_ros.engine.estimation import BodyFinding
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement import Evaluation, JointTorque, Outcome, Score, prediction_errors
 from sysid_ros.printable import printable
@@ -21,6 +23,8 @@ from sysid_ros.trend import Level, ParameterTrend
 
 # Where output is not a terminal, lines are as long as they need to be.
 _WIDTH_WITHOUT_TERMINAL = 200
+# Coordinates in which every body can exist, such as link_1_inertia[0]: nobody reads them.
+_COORDINATE = re.compile(r".*_inertia(_\w+)?\[\d\]")
 _STYLES = {Level.OK: "green", Level.WARN: "yellow", Level.ERROR: "bold red", Level.UNKNOWN: "dim"}
 
 
@@ -43,7 +47,16 @@ def plain_number(value: float) -> str:
 def print_outcome(outcome: Outcome) -> None:
     """Print the identified parameters, the scores, the verdict and the warnings."""
     console = console_for(sys.stdout)
-    console.print(parameter_table(outcome.fit.parameters))
+    parameters, torque = outcome.fit.parameters, outcome.fit.torque
+    if torque is not None and torque.bodies:
+        own = [p for p in parameters if not _COORDINATE.fullmatch(p.name)]
+        if own:
+            console.print(parameter_table(own))
+        console.print(body_table(torque.bodies))
+        left_out = len(parameters) - len(own)
+        console.print(f"parameters.yaml has the {left_out} coordinates of these bodies' inertias.")
+    else:
+        console.print(parameter_table(parameters))
     scores = [("training", outcome.training), ("held out", outcome.validation)]
     shown = [(title, score) for title, score in scores if score is not None]
     if shown:
@@ -105,10 +118,10 @@ def print_trends(trends: Sequence[ParameterTrend]) -> None:
     console.print(table)
 
 
-def parameter_table(parameters: tuple[ParameterEstimate, ...]) -> Table:
-    """One row per parameter: start, result, 95 % interval and flags."""
+def parameter_table(parameters: Sequence[ParameterEstimate]) -> Table:
+    """One row per parameter: start, result, 95 % interval and flags; coordinates are the last."""
     table = plain_table("parameter", "initial", "identified", "95 % interval", "unit", "note")
-    for parameter in parameters:
+    for parameter in sorted(parameters, key=lambda p: _COORDINATE.fullmatch(p.name) is not None):
         interval = parameter.interval()
         table.add_row(
             plain_text(parameter.name),
@@ -118,6 +131,16 @@ def parameter_table(parameters: tuple[ParameterEstimate, ...]) -> Table:
             plain_text(parameter.unit),
             plain_text(", ".join(parameter.flags)),
         )
+    return table
+
+
+def body_table(bodies: Sequence[BodyFinding]) -> Table:
+    """One row per identified body: mass, centre of mass in its frame, principal moments."""
+    table = plain_table("body", "mass [kg]", "centre of mass [m]", "principal moments [kg m^2]")
+    for body in bodies:
+        centre = ", ".join(f"{round(value, 4) + 0.0:.4f}" for value in body.centre)
+        moments = ", ".join(plain_number(value) for value in body.moments)
+        table.add_row(plain_text(body.body), plain_number(body.mass), centre, moments)
     return table
 
 

@@ -52,12 +52,7 @@ def weights_of(series: Series) -> FloatArray:
 
 
 def scatter_of(series: Series, base: FloatArray) -> tuple[float, int]:
-    """Return the variance around a model in units of the squared errors, with its dof.
-
-    Args:
-      series: Values.
-      base: Columns of the model, (n, b).
-    """
+    """Return the variance around a model of columns (n, b) in squared errors, with its dof."""
     roots = np.sqrt(weights_of(series))
     left = _without(base * roots[:, None], series.values * roots)
     dof = series.values.size - base.shape[1]
@@ -67,18 +62,12 @@ def scatter_of(series: Series, base: FloatArray) -> tuple[float, int]:
 def effects(
     series: Series, base: FloatArray, columns: FloatArray, prior: ScatterPrior
 ) -> list[Effect | None]:
-    """Effects of columns, each added alone to a model.
+    """Effects of columns, (n, c), each added alone to a model of columns (n, b).
 
     The scatter is estimated from what each leaves unexplained (Knapp and Hartung, Improved tests
     for a random effects meta-regression with a single covariate, Stat. Med. 22, 2003), together
     with what other parameters show (Smyth 2004). The error is never below what the estimates' own
     errors leave.
-
-    Args:
-      series: Values.
-      base: Columns of the model, (n, b).
-      columns: To be tried, (n, c).
-      prior: What is known of the scatter.
 
     Returns:
       One effect for each column; None where the model has it already or too little is left.
@@ -133,14 +122,9 @@ def steps_at(series: Series, places: list[int]) -> FloatArray:
 
 
 def search(series: Series, prior: ScatterPrior, parameters: int) -> Search:
-    """Look for change points and drift.
+    """Look for change points and drift in one of so many parameters.
 
     Further change points are looked for on either side of the first (binary segmentation).
-
-    Args:
-      series: Values.
-      prior: What is known of their scatter.
-      parameters: How many parameters are looked at in all.
     """
     count = series.values.size
     factor = parameters * max(1, count - 2)  # positions of a step, and the line

@@ -71,13 +71,7 @@ def drawing(
 def drawing_poses(
     model: mujoco.MjModel, shown: Poses, folder: Path
 ) -> Iterator[Callable[[], Video]]:
-    """Draw an animation of poses in the background, see :func:`drawing`.
-
-    Args:
-      model: The model.
-      shown: Poses of it.
-      folder: The animation is written there.
-    """
+    """Draw an animation of a model's poses into a folder in the background, see :func:`drawing`."""
     with tempfile.TemporaryDirectory(prefix="sysid_ros_") as scratch:
         _write_scene(Path(scratch), model, shown)
         with _drawing(Path(scratch), folder / VIDEO, "") as video:

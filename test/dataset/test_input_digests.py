@@ -21,3 +21,13 @@ validation: {condition: {motion: slow}}
     texts = (text, text.replace("condition: {motion: slow}", "condition: {motion: fast}"))
     slow, fast = (setting_digests(parse_experiment(t, path=tmp_path / "e.yaml")) for t in texts)
     assert [key for key in slow if slow[key] != fast[key]] == ["the setting validation"]
+
+
+def test_where_a_setting_stands_does_not_count(tmp_path: Path) -> None:
+    text = """model: arm.xml
+sequences: [{bag: a}]
+signals: [{sensor: angle, topic: /a, field: x}]
+parameters: [{joint: a, damping: {max: 1.0}}]
+"""
+    here = setting_digests(parse_experiment(text, path=tmp_path / "e.yaml"))
+    assert here == setting_digests(parse_experiment(f"\n{text}", path=tmp_path / "moved.yaml"))

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from sysid_ros.diagnosis import tracking
-from sysid_ros.diagnosis.evidence import Recorded, Samples
+from sysid_ros.diagnosis.evidence import Change, Explanation, FindingKind, Recorded, Samples
 from sysid_ros.diagnosis.fits import body_torques
-from sysid_ros.diagnosis.servo_exchanges import exchanged, reversed_joints
+from sysid_ros.diagnosis.servo_exchanges import exchanged, reversed_joints, signs_together
 from sysid_ros.diagnosis.tracking import Tracking
 
 PASSIVE = 6
@@ -131,3 +131,43 @@ def test_a_robot_that_hangs_has_no_reversed_joint() -> None:
     turned = {name: Samples(one.times, -one.values) for name, one in signals.items()}
     seen = Recorded(truth, (turned,), (), {0: "p", 1: "q"}, {}, {}, {0: "u", 1: "v"})
     assert not reversed_joints(seen, Tracking.of(seen))  # whichever of them is the model's
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"), [(("p", "q"), [("p", "q")]), (("u", "v"), [("u", "v")])]
+)
+def test_ranges_tell_exchanged_positions_from_exchanged_commands(
+    wrong: tuple[str, str], told: list[tuple[str, str]]
+) -> None:
+    """Without a load they look alike, but for a gripper that would open by minus a radian."""
+    text = TWO.format(upper=1e-6, way=1).replace('mass="1"', 'mass="1e-6"')
+    text = text.replace('"shoulder" axis', '"shoulder" armature="1" range="-.4 1.2" axis')
+    model = mujoco.MjModel.from_xml_string(
+        text.replace('"elbow" axis', '"elbow" armature="1" range="0 2" axis')
+    )
+    signals = followed(model, 0.0)
+    one, other = wrong
+    signals[one], signals[other] = signals[other], signals[one]
+    seen = Recorded(model, (signals,), (), {0: "p", 1: "q"}, {}, {}, {0: "u", 1: "v"})
+    test = Tracking.of(seen)
+    assert test is not None
+    ((explained, _),) = exchanged(seen, test, [0, 1])
+    found = [(one.change, *one.alternatives) for one in explained]
+    assert [[change.exchange[0] for change in each] for each in found] == [told]
+
+
+@pytest.mark.parametrize("wrong", [("p", "q"), ("u", "v"), ("p", "v")])
+def test_two_signs_are_attributed_together(wrong: tuple[str, str]) -> None:
+    """The load on either servo depends on both positions; alone, each was its command's."""
+    model = mujoco.MjModel.from_xml_string(TWO.format(upper=2.0, way=1))
+    signals = followed(model, 0.0)
+    for label in wrong:
+        signals[label] = Samples(signals[label].times, -signals[label].values)
+    seen = Recorded(model, (signals,), (), {0: "p", 1: "q"}, {}, {}, {0: "u", 1: "v"})
+    test = Tracking.of(seen)
+    assert test is not None
+    commands = [Change(FindingKind.SIGN, scale={label: -1.0}) for label in ("u", "v")]
+    alone = [Explanation(one, 0.0, 1.0, 0.0) for one in commands]
+    told = signs_together(seen, test, alone)
+    assert [one.change.signals for one in told] == [(label,) for label in wrong]
+    assert signs_together(seen, test, alone[:1]) == alone[:1]

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from sysid_ros.dataset import load_dataset
-from sysid_ros.diagnosis import mistaken_values
-from sysid_ros.diagnosis.evidence import DEGREE, Change, Finding, FindingKind
+from sysid_ros.diagnosis import mistaken_values, servo_mistakes
+from sysid_ros.diagnosis.evidence import DEGREE, Change, Finding, FindingKind, Recorded
 from sysid_ros.diagnosis.fits import Misfit
 from sysid_ros.diagnosis.servo_mistakes import _Hypothesis, _Scored, _simplest
 from sysid_ros.experiment import parse_experiment
@@ -95,6 +95,19 @@ def test_pulse_widths_are_one_unit_with_a_zero_of_its_own(recorded: Path, sign: 
     (line,) = yaml.safe_load(found[-1].repair)
     assert line["scale"] == pytest.approx(1.0, rel=0.02)  # as before, but for its sag
     assert line["offset"] == pytest.approx(0.0, abs=0.03)
+
+
+def test_a_scale_is_told_that_puts_the_joint_into_another_body(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What pushes it there is in nobody's way where its servo asks it to be: nothing was told."""
+
+    def folded(seen: Recorded, _: int) -> bool:
+        return max(one.values.max() for one in seen.pooled("lift_qpos")) > 2.5
+
+    monkeypatch.setattr(servo_mistakes, "is_pushed", folded)
+    found = found_with(recorded, told=", scale: 2.0")
+    assert FindingKind.SCALE in {one.kind for one in found}
 
 
 def test_degrees_are_told_before_a_unit_that_explains_hardly_more() -> None:

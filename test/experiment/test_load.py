@@ -84,8 +84,9 @@ def test_parameters_are_read_per_attribute_with_their_lines() -> None:
     assert (armature.element, armature.pattern, armature.attribute) == ("joint", "*", "armature")
     assert (armature.initial, armature.min, armature.max) == (0.002, 0.0, 0.05)
     assert armature.prior is not None and armature.prior.std == 0.001
-    assert (damping.attribute, damping.initial, damping.line) == ("damping", None, 17)
-    assert (inertia.form, inertia.line) == ("pseudo", 18)
+    assert (damping.attribute, damping.initial) == ("damping", None)
+    assert str(damping.place) == "experiment:17"
+    assert (inertia.form, str(inertia.place)) == ("pseudo", "experiment:18")
     assert gain.frozen and delay.shared and delay.max == 0.02
 
 
@@ -294,6 +295,17 @@ def test_files_that_are_no_experiment_are_refused(tmp_path: Path, content: bytes
     file.write_bytes(content)
     with pytest.raises(ExperimentError, match=r"e\.yaml.*(UTF-8|empty|a mapping of keys)"):
         load_experiment(file)
+
+
+def test_neighbours_that_nobody_may_list_are_not_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(folder: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(ExperimentError, match=r"No such file or directory$"):
+        load_experiment(tmp_path / "absent.yaml")
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:

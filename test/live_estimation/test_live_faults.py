@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pendulum_experiment import TRUE, write_pendulum_bag, write_pendulum_experiment
 
@@ -141,6 +142,16 @@ def test_a_gap_costs_no_more_than_its_windows(folder: Path):
     found = list(_follow(folder, lambda m, at: None if 3.2 < at < 4.9 else m))
     assert _damping(found[-1]) == pytest.approx(TRUE["pivot_damping"], rel=0.02)
     assert found[-1].estimate is not None and 5 <= found[-1].estimate.windows <= 8
+
+
+def test_a_stream_that_pauses_while_nothing_changes_is_in_force_meanwhile(folder: Path):
+    write_pendulum_bag(folder / "bags" / "still", duration=8.0, pausing=True)
+    found = list(_follow(folder, lambda m, at: m, bag="still", every=0.1))
+    times = [0.0 if one.estimate is None else one.estimate.time for one in found]
+    behind = 0.1 * np.arange(1, len(found) + 1) - times
+    assert behind[10:20].max() > 0.5  # nobody knows yet that nothing was lost in a pause
+    assert behind[40:].max() < 0.15
+    assert _damping(found[-1]) == pytest.approx(TRUE["pivot_damping"], rel=0.02)
 
 
 def test_a_signal_whose_name_changes_is_named(folder: Path):

@@ -25,6 +25,13 @@ def test_age_is_bounded():
     assert len(buffer) == 0
 
 
+def test_what_was_before_a_simulation_started_over_is_old_too():
+    buffer = SnapshotBuffer(10**6, max_seconds=2.0)
+    for number, now in enumerate([99.0, 99.5, 0.1, 0.2]):
+        buffer.add(message(number), now)
+    assert [m.sequence for m in buffer.drain()] == [2, 3]
+
+
 @given(st.lists(st.integers(0, 60), max_size=50), st.integers(1, 100))
 def test_size_is_bounded_and_what_is_kept_is_the_newest(sizes: list[int], limit: int):
     buffer = SnapshotBuffer(limit, max_seconds=1e9)

@@ -36,6 +36,14 @@ def test_contacts_are_simulated_where_they_last(
     assert ("'arm' and 'hull' overlap by 12 mm" in found.window_reason) == bool(seen.drawn)
 
 
+@pytest.mark.parametrize(("floating", "window"), [(True, 0.2), (False, 0.3)])
+def test_what_forces_alone_hold_up_has_fallen_in_a_usual_window(
+    floating: bool, window: float
+) -> None:
+    found = with_windows_for_contacts(DRAFT, MUCH, floating=floating, meshes=False, pushed=True)
+    assert found.window == pytest.approx(window)
+
+
 @pytest.mark.parametrize(("floating", "loss"), [(True, "huber"), (False, "linear")])
 def test_windows_of_a_robot_that_rests_on_contacts_do_not_count_by_squares(
     floating: bool, loss: str

@@ -63,3 +63,20 @@ def test_commands_and_masks_outlast_what_is_forgotten(arm, write_bag, multi_arra
         buffer.add(messages[begin : begin + 34])
         assert not buffer.mapped("live").masked
         buffer.forget_before(0.01 * begin)
+
+
+def test_lost_commands_are_filled_in_as_in_the_whole_recording(arm, write_bag, multi_array):
+    kept = [k for k in range(50) if k not in (20, 21, 40)]
+    sent = [
+        replace(states(arm)[2 * k], topic="/command", message=multi_array(float(k))) for k in kept
+    ]
+    entries = sorted([*states(arm), *sent], key=lambda entry: entry.log_ns)
+    with open_recording(write_bag(entries)) as recording:
+        buffer = MessageBuffer(Mapping([COMMAND, SHOULDER]), recording)
+        messages = list(recording.messages(buffer.topics))
+    for begin in range(0, len(messages), 10):
+        buffer.add(messages[begin : begin + 10])
+        (control,) = buffer.mapped("live").controls
+        buffer.forget_before(control.times[-1] - 0.3)
+    np.testing.assert_allclose(np.diff(control.values), 1.0, rtol=1e-9)
+    assert control.values[0] > 20.0 and control.values[-1] == 49.0

@@ -75,6 +75,16 @@ def test_a_usual_screen_shows_tables_whole(page: Page, tmp_path: Path) -> None:
     assert page.run(f"{cut}.map((e) => e.ariaLabel)") == []
 
 
+def test_a_narrow_screen_shows_every_error_of_a_sequence(page: Page, report: Path) -> None:
+    page.open(report, width=400)
+    table = "document.querySelector('#signals .scroll')"
+    assert page.run(f"{table}.scrollWidth - {table}.clientWidth") == 0
+    # What the hidden heading would tell stands beside the number, as "elbow_pos [rad]: ".
+    last = f"getComputedStyle({table}.querySelector('tbody td:last-child'), '::before').content"
+    heading = f"{table}.querySelector('thead th:last-child').textContent"
+    assert page.run(last).strip('"') == f"{page.run(heading)}: "
+
+
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1200, 390])
 def test_axe_finds_no_serious_fault(page: Page, report: Path, width: int, dark: bool) -> None:

@@ -101,7 +101,12 @@ def test_usual_bounds_are_of_what_a_joint_carries_and_of_its_motor() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "name"),
-    [('"left_*"', "left_armature"), ('"*"', "all_armature"), ('"left_[hk]*"', "left_hk_armature")],
+    [
+        ('"left_*"', "left_armature"),
+        ('"*"', "all_armature"),
+        ('"*[ep]"', "all_armature"),
+        ('"left_[hk]*"', "left_hk_armature"),
+    ],
 )
 def test_a_shared_value_is_written_to_all_matches(
     spec: mujoco.MjSpec, pattern: str, name: str
@@ -216,7 +221,7 @@ def test_nothing_can_be_identified_twice(spec: mujoco.MjSpec) -> None:
     message = error_of(spec, '{joint: "*", armature: }', "{joint: left_hip, armature: }")
     assert message == (
         "e.yaml:8: armature of joint 'left_hip' cannot be a parameter: its armature is one "
-        "already in line 7"
+        "already (e.yaml:7)"
     )
 
 

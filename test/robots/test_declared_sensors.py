@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import mujoco
 import pytest
 
@@ -28,7 +30,9 @@ def experiment(entry: str) -> str:
 
 def sensors(entry: str) -> list[mujoco.MjsSensor]:
     spec = mujoco.MjSpec.from_string(MODEL)
-    changed = with_state_sensors(spec, parse_experiment(experiment(entry)).signals)
+    changed = with_state_sensors(
+        spec, parse_experiment(experiment(entry), path=Path("arm.yaml")).signals
+    )
     assert len(spec.sensors) == 1
     changed.copy().compile()
     return list(changed.sensors)
@@ -79,7 +83,7 @@ def test_an_encoder_behind_a_spring_is_the_sum_of_two_joints() -> None:
         ("sensor: new, type: gyro, at: tipp", "unknown site or body 'tipp'; nearest: 'tip'"),
         ("sensor: new, type: jointpos, at: arm", "unknown joint 'arm'"),
         ("actuator: new", "none to choose from; servo, velocity_servo or effort with"),
-        ("sensor: new", r"signals \(line \d+\): unknown sensor 'new'.*type and at add one"),
+        ("sensor: new", r"^arm\.yaml:5: unknown sensor 'new'.*type and at add one"),
     ],
 )
 def test_what_the_model_cannot_have(entry: str, message: str) -> None:

@@ -201,8 +201,12 @@ def test_what_is_no_urdf_is_refused_in_one_sentence(tmp_path: Path) -> None:
         ModelError, match=r"neither MJCF \(<mujoco>\) nor URDF \(<robot>\) but 'sdf'"
     ):
         model_from_description("<sdf/>", "/robot_description")
-    with pytest.raises(ModelError, match="does not compile"):
+    said = r"begins with 'no model'; valid: MJCF \(<mujoco>\) or URDF \(<robot>\)"
+    with pytest.raises(ModelError, match=f"/robot_description is no XML, it {said}"):
         model_from_description("no model", "/robot_description")
+    (tmp_path / "experiment.yaml").write_text("\n# ours\nmodel: arm.xml\n")
+    with pytest.raises(ModelError, match=r"experiment\.yaml is no XML, it begins with '# ours'"):
+        load_model(tmp_path / "experiment.yaml")
     with pytest.raises(ExperimentError, match="there is no such folder"):
         Packages.of([tmp_path / "absent"])
 

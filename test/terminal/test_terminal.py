@@ -8,14 +8,23 @@ from __future__ import annotations
 import io
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from outcomes import outcome
 
+from sysid_ros.engine.estimation import BodyFinding, TorqueFindings
 from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.judgement.outcome import JointTorque, Score
-from sysid_ros.terminal.printing import console_for, parameter_table, plain_number, score_table
+from sysid_ros.terminal.printing import (
+    console_for,
+    parameter_table,
+    plain_number,
+    print_outcome,
+    score_table,
+)
 from sysid_ros.terminal.progress import FitProgress, ReadingProgress, working
 
 
@@ -48,6 +57,25 @@ def test_scores_have_a_row_for_each_signal_and_one_for_all() -> None:
     rows = [line.split() for line in shown(score_table([("training", score)]))]
     assert rows[1] == ["angle", "training", "0.2", "0.01", "rad"]
     assert rows[2] == ["all", "together", "training", "0.2", "0.01", "rad"]
+
+
+def test_bodies_are_told_by_their_masses_and_not_by_coordinates(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    plain = outcome()
+    theta = [estimate(f"link_inertia[{k}]", 0.2, 0.1) for k in range(10)]
+    parameters = (*theta, *plain.fit.parameters)
+    rows = [line.split()[0] for line in shown(parameter_table(parameters))]
+    assert rows[1:] == [p.name for p in (*plain.fit.parameters, *theta)]
+    centre, moments = np.array([0.0, -1e-9, 0.125]), np.array([0.001, 0.002, 0.0025])
+    body = BodyFinding("link", 3.25, centre, moments, np.eye(4)[0], np.ones(4), False)
+    torque = TorqueFindings((), (body,), (), 10.0, 100, 0.0, 5, 2.0)
+    print_outcome(replace(plain, fit=replace(plain.fit, parameters=parameters, torque=torque)))
+    said = capsys.readouterr().out
+    assert "link_inertia" not in said
+    assert "parameters.yaml has the 10 coordinates" in said
+    assert "link  3.25       0.0000, 0.0000, 0.1250  0.001, 0.002, 0.0025" in said
+    assert all(p.name in said for p in plain.fit.parameters)
 
 
 def test_long_names_are_not_cut_where_there_is_no_terminal() -> None:

@@ -111,3 +111,22 @@ def lasting_shares(
         np.add.at(shared, own[1:][same], (rest[1:] * rest[:-1])[same])
         np.add.at(whole, own, rest**2)
     return np.where(whole > 0.0, np.clip(shared / np.maximum(whole, 1e-300), 0.0, 1.0), 1.0)
+
+
+def parted_squares(
+    residuals: Sequence[FloatArray], kinds: Sequence[IndexArray], count: int
+) -> FloatArray:
+    """The parts of the windows in each signal's squares, (b, count); they add up to one.
+
+    Args:
+      residuals: Of each window, (n,) or with other rows behind.
+      kinds: The signal of each, (n,).
+      count: Of signals.
+    """
+    squares = np.array(
+        [
+            np.bincount(own, rest[: len(own)] ** 2, minlength=count)
+            for rest, own in zip(residuals, kinds, strict=True)
+        ]
+    )
+    return np.asarray(squares / np.maximum(squares.sum(axis=0), 1e-300))

@@ -24,7 +24,8 @@ from sysid_ros.diagnosis.fits.fitted_windows import (
     well_covered,
     windows_of,
 )
-from sysid_ros.diagnosis.fits.signal_powers import lasting_shares
+from sysid_ros.diagnosis.fits.misfit import Misfit
+from sysid_ros.diagnosis.fits.signal_powers import lasting_shares, parted_squares
 from sysid_ros.diagnosis.fits.window_grams import left_with_all, signals_of, solved, sums_of
 from sysid_ros.engine.least_squares import Point
 from sysid_ros.engine.parameters import ParameterDict
@@ -127,6 +128,8 @@ class WindowScores:
     # of what is left of a signal, the share of squares that no white noise leaves; all of one that
     # is not among them
     lasting: Mapping[str, float] = field(default_factory=dict)
+    # by window the share of each signal's squares, of what is left of it in all, (w, s)
+    parted: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     @classmethod
     def of(
@@ -194,6 +197,7 @@ class WindowScores:
         return cls(
             columns, held, full.theta, scale, signals, left, *grams, point, noise, patient, settled,
             group, dict(zip(signals, lasting.tolist(), strict=True)),
+            parted_squares([own[:, -1] for own in rows], kinds, len(signals)),
         )  # fmt: skip
 
     @property
@@ -221,6 +225,20 @@ class WindowScores:
         """The share of some signals that the fit leaves beyond noise, root mean square."""
         parts = [self.left[name] ** 2 * self.lasting.get(name, 1.0) for name in signals]
         return math.sqrt(float(np.mean(parts)))
+
+    @property
+    def left_of_all(self) -> float:
+        """The sum of the logarithms of what the fit leaves of signals."""
+        return sum(math.log(left) for left in self.left.values() if left > 0.0)
+
+    def beyond_noise(self, usual: WindowScores) -> Misfit:
+        """The rest beyond noise, each signal in units of what another fit leaves of it."""
+        own, units = (np.array([one.left[k] for k in one.signals]) for one in (self, usual))
+        known = units > 0.0
+        lasting = np.array([self.lasting.get(name, 1.0) for name in self.signals])[known]
+        left = len(self.parted) * self.parted[:, known] - (1.0 - lasting)
+        blocks = np.maximum(left @ (own[known] / units[known]) ** 2, 0.0)
+        return Misfit(math.sqrt(float(np.mean(blocks))), blocks)
 
     def value(self, name: str) -> float:
         """The value of a column's parameter."""

@@ -52,6 +52,7 @@ class _Rolling:
       pairs: What is exchanged where two wheels are, by their places.
       turned: (n, w).
       rolled: (n, w).
+      turning: The part of that with which the base turns, (n, w).
       block: (n,) the stretch of time of each instant.
     """
 
@@ -59,6 +60,7 @@ class _Rolling:
     pairs: dict[tuple[int, int], tuple[tuple[str, str], ...]]
     turned: FloatArray
     rolled: FloatArray
+    turning: FloatArray
     block: IndexArray
 
     @classmethod
@@ -78,6 +80,7 @@ class _Rolling:
         data = data.thinned(_INSTANTS)
         qpos, qvel, _ = joint_motion(model, *data.motion(recorded.coordinates))
         rolled = rolling_rates(model, qpos, qvel, wheels)
+        turning = rolling_rates(model, qpos, _turns(recorded, qvel), wheels)
         known = np.mean(np.isfinite(rolled), axis=0) >= _TOUCHING
         own = [joint for joint, rolls in zip(wheels, known, strict=True) if rolls]
         inside = np.all(np.isfinite(rolled[:, known]), axis=1)
@@ -89,8 +92,8 @@ class _Rolling:
             (a, b): joint_pairs(recorded, own[a], own[b])
             for a, b in itertools.combinations(range(len(own)), 2)
         }
-        turned, rolled = qvel[np.ix_(inside, dofs)], rolled[np.ix_(inside, known)]
-        return cls(labels, pairs, turned, rolled, data.block[inside])
+        turned, chosen = qvel[np.ix_(inside, dofs)], np.ix_(inside, known)
+        return cls(labels, pairs, turned, rolled[chosen], turning[chosen], data.block[inside])
 
     def misfit(self, *changes: Change) -> Misfit:
         """The speed at which wheels slip after some repairs, over that at which they roll."""
@@ -98,8 +101,18 @@ class _Rolling:
         for change in changes:
             order = [place[change.source(own[0])] for own in self.labels]
             turned = turned[:, order] * [change.scale.get(own[0], 1.0) for own in self.labels]
-        usual = np.sqrt(np.mean(self.rolled**2, axis=0))
-        return misfit_of((turned - self.rolled) / np.maximum(usual, 1e-9), self.block)
+        return misfit_of((turned - self.rolled) / self._usual, self.block)
+
+    def skidding(self) -> Misfit:
+        """The same as recorded, of wheels that turn faster than their base does, by one share."""
+        slip, skid = (self.turned - self.rolled) / self._usual, self.turning / self._usual
+        share = float(np.vdot(slip, skid)) / max(float(np.vdot(skid, skid)), 1e-300)
+        return misfit_of(slip - max(share, 0.0) * skid, self.block)
+
+    @property
+    def _usual(self) -> FloatArray:
+        usual: FloatArray = np.sqrt(np.mean(self.rolled**2, axis=0))
+        return np.maximum(usual, 1e-9)
 
     def discrete(self) -> Iterator[Change]:
         """Signs, degrees for radians and exchanges."""
@@ -126,10 +139,20 @@ class _Rolling:
         return alike and not any(one.exchange for one in changes)
 
 
+def _turns(recorded: Recorded, qvel: FloatArray) -> FloatArray:
+    """The part of velocities (n, nv) with which bases turn."""
+    found = np.zeros_like(qvel)
+    for joint in recorded.poses:
+        dof = int(recorded.model.jnt_dofadr[joint])
+        found[:, dof + 3 : dof + 6] = qvel[:, dof + 3 : dof + 6]
+    return found
+
+
 def rolling_explanations(recorded: Recorded) -> list[Explanation]:
     """The wrong sign, unit, factor or place of a wheel's angle, or two of these.
 
-    What concerns all wheels alike is not told: the pose, or their radius, may be wrong as well.
+    What concerns all wheels alike is not told: the pose, or their radius, may be wrong as well. Nor
+    is what skidding explains, as of four wheels that nothing steers, which turn by it.
 
     Args:
       recorded: What was recorded.
@@ -146,6 +169,8 @@ def rolling_explanations(recorded: Recorded) -> list[Explanation]:
         left = test.misfit(one[0], other[0])
         if decisive(left, before) and decisive(left, first) and decisive(left, second):
             found.append(((one, other), left))
+    skidding = test.skidding()
+    found = [one for one in found if decisive(one[1], skidding)]
     found = [one for one in found if not test.concerns_all([change for change, _ in one[0]])]
     if not found:
         return []

@@ -11,6 +11,7 @@ mass, as on a vertical slide, so does a command whose zero is off, and both are 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -27,6 +28,7 @@ from sysid_ros.diagnosis.evidence import (
     FindingKind,
     Recorded,
     Turned,
+    joint_pairs,
     repaired_series,
     resolution_of,
     total_delays,
@@ -49,6 +51,7 @@ from sysid_ros.diagnosis.fits import (
 from sysid_ros.diagnosis.simulated import mass_finding
 from sysid_ros.diagnosis.simulated.all_masses import all_masses_off, common_factor
 from sysid_ros.diagnosis.simulated.changed_load import body_of, changed_load
+from sysid_ros.diagnosis.simulated.mistaken_forces import MovingForces
 from sysid_ros.diagnosis.simulated.moved_mass import moved_mass, suspected_bodies
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
 from sysid_ros.diagnosis.simulated.tilted_gravity import turned_gravity
@@ -63,10 +66,8 @@ _ALIKE = 1.2  # ratio of powers up to which a mass leaves as little as other zer
 _LESS = 0.95  # of what is left of a signal that shows a mass, once it is another
 _UNEXPLAINED = 0.2  # of signals' variation, from which on something else is wrong
 _LATE = 0.015  # s, from which a delay is told that no equation of joints shows
-_TIMES = 3.0  # what is left, that a delay or a factor explains: a quarter is left without it
+_TIMES = 3.0  # what is left, that a delay explains: a quarter is left without it
 _BETTER_WINDOWS = 0.75  # of the windows, in which it must be better
-_FACTOR = 1.5  # of a force, from which on it is told
-_AS_A_SIGN = 0.3  # how near to -1 a factor is one
 
 
 @dataclass(frozen=True)
@@ -259,34 +260,37 @@ class WindowTest:
             found.append(Explanation(change, late, *shares, (late - reach, late + reach)))
         return found
 
-    def factors_off(self) -> list[Explanation]:
-        """The sign or the factor of one of several forces that move a free body."""
-        windows, usual = self._windows, [*_names(self.usual), *_names(self.masses)]
+    def mistaken_forces(self) -> list[Explanation]:
+        """The sign, the factor or the exchange of several forces that move a free body."""
+        windows, recorded = self._windows, self.recorded
         if windows is None or not self.factors:
             return []
-        scores = windows.scores(_names(self.factors), usual)
-        steps, gained = scores.gained()
-        best = int(np.argmax(gained))
-        left = scores.left - float(gained[best])
-        better = scores.better(best, 0.0, steps[best])[1]
-        if gained[best] < _TIMES * left or better < _BETTER_WINDOWS:
-            return []
-        label = [*self.factors][best]
-        moved = self.factors[label].copy()
-        moved.update_from_vector(np.clip([1.0 + steps[best]], *moved.get_bounds()))
-        there = self._linearized(moved)
-        if there is None or abs(moved.value[0]) < 0.05:
-            return []
-        near = there.scores([moved.name], usual)
-        step, value = float(near.gained()[0][0]), float(moved.value[0])
-        factor, reach = value * (1.0 + step), abs(value) * near.reach(0, step)
-        shares = _shares(scores.left, left)
-        if abs(factor + 1.0) < _AS_A_SIGN:
-            return [Explanation(Change(FindingKind.SIGN, scale={label: -1.0}), 0.0, *shares)]
-        if max(abs(factor), 1.0 / abs(factor)) < _FACTOR:
-            return []
-        change = Change(FindingKind.SCALE, scale={label: factor})
-        return [Explanation(change, factor, *shares, (factor - reach, factor + reach))]
+        driven = [
+            joint
+            for actuator, label in recorded.efforts.items()
+            if label in self.factors
+            for joint in recorded.arms(actuator)
+            if joint in recorded.positions
+        ]
+        measured = [
+            joint_pairs(recorded, *pair)
+            for pair in itertools.combinations(dict.fromkeys(driven), 2)
+        ]
+        usual, masses = _names(self.usual), _names(self.masses)
+        shown = Simulated(recorded, {}).compared(windows.left)
+        forces = MovingForces(
+            windows, self.factors, usual, masses, self._linearized, self._repaired
+        )
+        return forces.mistaken(measured, shown)
+
+    def _repaired(self, change: Change) -> WindowScores | None:
+        """The windows, linearized after a repair."""
+        repair = partial(repaired_series, changes=[change])
+        sequences = self.sequences.replaced(
+            control=[repair(one) for one in self.sequences.control],
+            sensordata=[repair(one) for one in self.sequences.sensordata],
+        )
+        return replace(self, sequences=sequences)._linearized()
 
     def note(self) -> str:
         """In words that masses cannot be tested, or those of some bodies; empty without any."""

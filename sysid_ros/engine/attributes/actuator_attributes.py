@@ -190,10 +190,6 @@ def least_time_constant(spec: Any, name: str) -> float:
     MuJoCo steps the activation of ``dyntype="filter"`` by Euler's method (but with RK4): below the
     time step it overshoots and rings, below half of it it diverges, so that what comes out depends
     on where in a time step a command changes.
-
-    Args:
-      spec: The model.
-      name: The actuator's.
     """
     stepped = find(spec, "actuator", name).dyntype == mujoco.mjtDyn.mjDYN_FILTER
     euler = spec.option.integrator != mujoco.mjtIntegrator.mjINT_RK4

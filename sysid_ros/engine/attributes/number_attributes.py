@@ -92,14 +92,7 @@ def entry(
 ) -> Attribute:
     """The row of entries of an array on the element that share one value.
 
-    Args:
-      element: Kind of element.
-      name: Of the attribute.
-      unit: Its unit.
-      field: The array.
-      indices: Of the entries.
-      bounds: Default bounds.
-      found: ``found(spec, target)`` gives the element, or refuses one of another kind.
+    ``found(spec, target)`` gives the element, or refuses one of another kind.
     """
     owner = found or (lambda spec, target: find(spec, element, target))
 

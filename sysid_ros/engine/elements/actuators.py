@@ -51,12 +51,7 @@ def control_range(model: Any, actuator: int) -> FloatArray:
 
 
 def joint_of(model: Any, actuator: int) -> int | None:
-    """The joint that an actuator acts on, in its own frame or its parent's; else ``None``.
-
-    Args:
-      model: An MjModel.
-      actuator: The actuator's number.
-    """
+    """The joint that an actuator acts on, in its own frame or its parent's; else ``None``."""
     if int(model.actuator_trntype[actuator]) not in ON_JOINT:
         return None
     return int(model.actuator_trnid[actuator, 0])

@@ -49,12 +49,7 @@ def read_inertia(spec: Any, name: str, model: Any = None) -> BodyInertia:
 
 
 def write_inertia(spec: Any, name: str, inertia: BodyInertia) -> None:
-    """Give body ``name`` an explicit inertia; all other bodies keep theirs.
-
-    Args:
-      spec: The MjSpec to change.
-      name: The body's name.
-      inertia: What it gets.
+    """Give body ``name`` of an MjSpec an explicit inertia; all other bodies keep theirs.
 
     Raises:
       ModelError: The model lacks the body, or does not compile where that is needed.
@@ -78,17 +73,11 @@ def write_inertias(spec: Any, inertias: Mapping[str, BodyInertia]) -> None:
 def write_moving_inertia(
     spec: Any, name: str, inertia: BodyInertia, *, turning: bool = False
 ) -> None:
-    """Like :func:`write_inertia`, for an inertia whose centre or axes are being identified.
+    """Like :func:`write_inertia`, where the centre, or if ``turning`` the axes, are identified.
 
     MuJoCo's compiler takes offsets and turns below 1e-6 for none, so that a derivative there would
     be zero. An inertia that is centred or aligned to that precision is moved by a few micrometres,
     or turned by a few microradians, which nothing can measure.
-
-    Args:
-      spec: The MjSpec to change.
-      name: The body's name.
-      inertia: What it gets.
-      turning: Whether its axes are identified too.
 
     Raises:
       ModelError: The model lacks the body, or does not compile where that is needed.

@@ -163,11 +163,7 @@ def _momentum(parameters: FloatArray, velocity: FloatArray) -> FloatArray:
 
 
 def _energy(a: FloatArray, b: FloatArray) -> FloatArray:
-    """The weights of the ten inertial parameters in ``a^T I b`` of two velocities.
-
-    Args:
-      a: Angular and linear, (6, ...).
-      b: Likewise.
+    """The weights of inertial parameters in ``a^T I b`` of velocities (6, ...), angular first.
 
     Returns:
       Shape (10, ...), in the order of :data:`INERTIAL`.

@@ -28,13 +28,7 @@ def moves_straight(model: mujoco.MjModel, actuator: int) -> bool:
 
 
 def is_straight(spec: Any, element: str, name: str) -> bool:
-    """Return whether a joint, a tendon or an actuator of an MjSpec moves along a line.
-
-    Args:
-      spec: An MjSpec.
-      element: joint, tendon or actuator; everything else does not.
-      name: The element's.
-    """
+    """Return whether an element is a joint, tendon or actuator that moves along a line."""
     if element == "actuator":
         actuator = find(spec, "actuator", name)
         kind, name = int(actuator.trntype), actuator.target

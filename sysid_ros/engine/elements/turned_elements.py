@@ -27,12 +27,7 @@ _PLAIN = mujoco.mjtOrientation.mjORIENTATION_QUAT
 
 
 def orientation(spec: Any, element: Any) -> FloatArray:
-    """The unit quaternion of a body or a site within its parent or frame, (4,).
-
-    Args:
-      spec: The MjSpec that it belongs to.
-      element: An MjsBody or MjsSite.
-    """
+    """The unit quaternion of an MjsBody or MjsSite within its parent or frame, (4,)."""
     if element.alt.type == _PLAIN:
         return _unit(element.quat)
     compiler, alone = compiler_of(spec, element), mujoco.MjSpec()

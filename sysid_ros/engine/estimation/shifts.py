@@ -28,11 +28,13 @@ from sysid_ros.engine.uncertainty import (
     Covariance,
     Drift,
     JointsInTurn,
+    LateInputs,
     ParameterEstimate,
     beyond_chance,
     change_by_innovations,
     drifts,
     joints_in_turn,
+    late_inputs,
 )
 from sysid_ros.errors import StopRequestedError, as_sentence, listed
 
@@ -40,6 +42,7 @@ OTHER_INTERPOLATION = "another interpolation of commands"
 MORE_STEPS = "more steps"
 SLOW_COUNT_LESS = "slow residuals counted less"
 HELD_BY_FRICTION = "friction that never lets go"
+LATE_INPUTS = "inputs that act earlier or later than they are stamped"
 IN_TURN = "joints that are read one after the other"
 _NAMED = 3  # of many parameters that change together
 MATERIAL = 0.5  # of the error by noise and the largest other shift, beyond which one is flagged
@@ -101,8 +104,8 @@ def by_derivatives(
 ) -> tuple[Shift, ...]:
     """The shifts that the estimate's own derivatives tell; none where no error is claimed anyway.
 
-    Those where residuals count by what is new in each sample, and where joints are read one after
-    the other. Fewer if the user asked to stop.
+    Those where residuals count by what is new in each sample, where inputs act at another time, and
+    where joints are read one after the other. Fewer if the user asked to stop.
     """
     chosen = np.flatnonzero(np.isfinite(np.diag(covariance.matrix)))
     if solution.linearization is None or not chosen.size:
@@ -114,6 +117,11 @@ def by_derivatives(
         )
         if change is not None:
             found.append(_shift(SLOW_COUNT_LESS, chosen, covariance, change.values, change.chance))
+    with suppress(StopRequestedError, np.linalg.LinAlgError):
+        late = late_inputs(problem, solution.point, system, chosen, covariance.blocks)
+        if late is not None and late.is_told(time_step(problem)):
+            shift = _shift(LATE_INPUTS, chosen, covariance, late.values, late.chance)
+            found.append(replace(shift, remedy=_remedy_of_inputs(late)))
     with suppress(StopRequestedError, np.linalg.LinAlgError):
         turn = joints_in_turn(problem, solution.point, system, chosen, covariance.blocks)
         if turn is not None and turn.is_told(time_step(problem)):
@@ -129,6 +137,16 @@ def _shift(
     values, spread = np.full((2, len(covariance.errors)), np.nan)
     values[chosen], spread[chosen] = moved, chance
     return Shift(change, 0.0, values, spread, beyond_chance(values, spread))
+
+
+def _remedy_of_inputs(late: LateInputs) -> str:
+    later, error = 1e3 * abs(late.later), 1e3 * late.error
+    return (
+        f"that is in the intervals; what drives the model seems to act {later:.2g} ms "
+        f"{'later' if late.later > 0.0 else 'earlier'} than it is stamped (standard error "
+        f"{error:.1g} ms). A delay of these signals takes that up, as "
+        "{signal: NAME, delay: {initial: 0.0, min: -0.02, max: 0.02}}"
+    )
 
 
 def _remedy_of_turns(turn: JointsInTurn) -> str:

@@ -48,10 +48,6 @@ def sliding_inertia(friction: float) -> float:
 def stuck_armatures(problem: WindowedProblem, theta: FloatArray) -> dict[int, float]:
     """Armatures of joints whose friction is whole at high speeds only, with the least that is not.
 
-    Args:
-      problem: The problem.
-      theta: Its parameters, (p,).
-
     Returns:
       By place in the parameters the inertia [kg m^2 or kg] with which friction would be whole from
       :data:`SLIDES` on.

@@ -31,13 +31,7 @@ def user_data(users: Any) -> FloatArray:
 
 
 def row_start(users: Any, mark: Mark, width: int) -> int | None:
-    """Find the beginning of a row, ``None`` where there is none.
-
-    Args:
-      users: The element's ``user`` data.
-      mark: The row's first two numbers.
-      width: Of the row, marks included.
-    """
+    """Find where a row of this mark and width begins in ``user`` data, ``None`` where none does."""
     values = user_data(users)
     found = np.flatnonzero((values[:-1] == mark[0]) & (values[1:] == mark[1]))
     return int(found[0]) if found.size and found[0] + width <= values.size else None

@@ -24,7 +24,10 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
-from sysid_ros.engine.inverse_dynamics.delay_uncertainty import allowing_for_doubt
+from sysid_ros.engine.inverse_dynamics.delay_uncertainty import (
+    allowing_for_doubt,
+    allowing_for_pull,
+)
 from sysid_ros.engine.inverse_dynamics.evidence import Equations
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.inverse_dynamics.reversal_bias import allowing_for_reversals
@@ -137,6 +140,7 @@ class BaseSystem(NamedTuple):
     precision: FloatArray  # the same, zero for what has none, (r + g,)
     own: FloatArray  # the precision without what doubts have added to it, (r + g,)
     doubts: Mapping[int, float]  # of delays, by their number, see :mod:`.delay_uncertainty`
+    pull: FloatArray  # of set points that are held, (r + g,), see :func:`.pull_of`
 
 
 def estimate_base(
@@ -164,6 +168,7 @@ def estimate_base(
         whole = allowing_for_reversals(whole, system.sure, values, slope, prior, held)
     matrix = own.sum(axis=0) + prior
     whole = allowing_for_doubt(whole, matrix, system.own, system.doubts)
+    whole = allowing_for_pull(whole, matrix, system.pull)
     uncertainty = replace(
         whole, covariance=whole.covariance[:r, :r], information=whole.information[:r]
     )

@@ -9,6 +9,10 @@ prior. Stretches of time, joints that share a delay, and rows near and far from 
 how much it strays when each is left out (Quenouille, Biometrika 43, 1956) is compared with what
 white residuals explain.
 The prior counts as many times more, and other parameters are as uncertain as the delay makes them.
+
+Torque that is sampled at one place of each interval in which a drive holds its set point looks as
+if there were more damping and armature, or less, see
+:mod:`~sysid_ros.engine.regressor.held_set_points`: all are as uncertain as that makes them.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from sysid_ros.engine.inverse_dynamics.prior import Prior
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.regressor import DELAY, Grams
 
+_REACHED = 0.5  # of a shift: the error with which a 95 % interval ends there
 _FEWEST = 3  # joints that share a delay, or classes of rows, for what one of them says to be seen
 
 
@@ -120,6 +125,29 @@ def allowing_for_doubt(
         missing = max(variance - float(covariance[place, place]), 0.0)
         covariance += missing * np.outer(along, along)
     return replace(uncertainty, covariance=covariance)
+
+
+def pull_of(
+    grams: Mapping[str, Grams], free: FreeParameters, weights: FloatArray, change: FloatArray
+) -> FloatArray:
+    """The gradient, (k,), of torque that looks like a change of all parameters, (p,)."""
+    ones = np.ones(int(next(iter(grams.values())).dofs[-1]) + 1)
+    normal = {condition: one.normal(weights, ones)[0] for condition, one in grams.items()}
+    return np.asarray(sum(free.matrix[c].T @ (own @ change) for c, own in normal.items()))
+
+
+def allowing_for_pull(
+    uncertainty: Uncertainty, matrix: FloatArray, pull: FloatArray
+) -> Uncertainty:
+    """The uncertainty with that of a share between -1 and 1 of a change of the gradient.
+
+    Args:
+      uncertainty: Of the estimate.
+      matrix: Curvature of data and priors, (k, k).
+      pull: The change, (k,).
+    """
+    shift = _REACHED * _inverse(matrix) @ pull
+    return replace(uncertainty, covariance=uncertainty.covariance + np.outer(shift, shift))
 
 
 class _Normal:

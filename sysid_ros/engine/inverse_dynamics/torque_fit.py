@@ -11,7 +11,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import IndexArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.base_parameters import (
     BaseParameters,
     BaseSystem,
@@ -21,8 +21,10 @@ from sysid_ros.engine.inverse_dynamics.base_parameters import (
 )
 from sysid_ros.engine.inverse_dynamics.delay_uncertainty import (
     allowing_for_doubt,
+    allowing_for_pull,
     delays_among,
     doubted,
+    pull_of,
 )
 from sysid_ros.engine.inverse_dynamics.estimate import (
     Estimate,
@@ -45,7 +47,7 @@ from sysid_ros.engine.inverse_dynamics.reversal_bias import sure_equations
 from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
-from sysid_ros.engine.regressor import DELAY, Motion, Recording, Regressor
+from sysid_ros.engine.regressor import DELAY, Motion, Recording, Regressor, held_set_points
 from sysid_ros.errors import DataError
 
 _RANDOM_POSES = 200
@@ -116,10 +118,16 @@ def fit_evidence(
     _, of_prior = final.prior.derivatives(final.solution.x)
     curvature = final.equations.hessians.sum(axis=0) + of_prior
     uncertainty = allowing_for_doubt(final.uncertainty, curvature, free.precision, evidence.doubts)
+    held = held_set_points(model, evidence.stretches, evidence.filters)
+    pull = np.zeros(len(curvature))
+    if held is not None:
+        change = held.looks_like(model, free.columns)
+        pull[:k] = pull_of(evidence.grams, free, final.weights, change)
+        uncertainty = allowing_for_pull(uncertainty, curvature, pull)
     final = replace(final, uncertainty=uncertainty)
     noise = noise_effect(regressor, recordings, evidence, settings, free, final, gain_dofs)
     bias = noise_bias(final, noise)[:k]
-    base = _base(regressor, free, evidence, final, gain_dofs)
+    base = _base(regressor, free, evidence, final, gain_dofs, pull)
     if noise.loud:
         base = base_without_noise(base, final, noise)
         final = without_noise(final, noise, gain_dofs)
@@ -142,6 +150,7 @@ def fit_evidence(
         base=base,
         predictions=_predictions(regressor, recordings, free, evidence, final),
         status=final.solution.status,
+        held=held,
     )
 
 
@@ -162,6 +171,7 @@ def _base(
     evidence: Evidence,
     final: Estimate,
     gain_dofs: IndexArray,
+    pull: FloatArray,
 ) -> BaseParameters:
     condition, one = next(iter(evidence.grams.items()))
     matrix = free.matrix[condition]
@@ -176,7 +186,7 @@ def _base(
     order = [x for column in by_column for x in np.flatnonzero(matrix[column])]
     kept, combination = base_combination(exact, np.array(list(dict.fromkeys(order)), dtype=np.intp))
     return estimate_base(
-        free.names, kept, combination, _base_system(free, evidence, final, gain_dofs, kept)
+        free.names, kept, combination, _base_system(free, evidence, final, gain_dofs, kept, pull)
     )
 
 
@@ -186,6 +196,7 @@ def _base_system(
     final: Estimate,
     gain_dofs: IndexArray,
     kept: IndexArray,
+    pull: FloatArray,
 ) -> BaseSystem:
     """The part of all equations that base parameters and gains have, with priors of delays."""
     k, grams = len(free.names), evidence.grams
@@ -204,6 +215,7 @@ def _base_system(
         doubts={
             place: evidence.doubts[int(i)] for place, i in enumerate(both) if i in evidence.doubts
         },
+        pull=pull[both],
     )
 
 

@@ -16,7 +16,7 @@ from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, root_mean_square
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.parameters import BIASED_BY_NOISE
-from sysid_ros.engine.regressor import Filters
+from sysid_ros.engine.regressor import Filters, HeldSetPoints
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class InverseDynamicsFit:
     base: BaseParameters  # the combinations that the data determine
     predictions: tuple[TorquePrediction, ...]  # measured and predicted torque of each recording
     status: str  # the solver's word
+    held: HeldSetPoints | None = None  # drives whose set points are held, where torque shows it
 
     @property
     def values(self) -> dict[str, float]:

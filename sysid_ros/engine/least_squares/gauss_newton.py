@@ -89,11 +89,7 @@ class ReducedSystem:
 
 
 def eliminate_starts(linearization: Linearization, damping: float = 0.0) -> ReducedSystem:
-    """Eliminate every window's start.
-
-    Args:
-      linearization: The Gauss-Newton model.
-      damping: Levenberg-Marquardt damping of the starts' own systems.
+    """Eliminate every window's start, its own system damped after Levenberg and Marquardt.
 
     Returns:
       The system in theta alone; priors of parameters count in the sums but in no window.
@@ -168,13 +164,7 @@ def without_starts(matrix: FloatArray, p: int) -> FloatArray:
 def bounded_quadratic_step(
     hessian: FloatArray, gradient: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> FloatArray:
-    """Minimize ``1/2 d^T H d + g^T d`` with ``lower <= d <= upper``.
-
-    Args:
-      hessian: Positive definite, (p, p).
-      gradient: Shape (p,).
-      lower: At most zero, (p,).
-      upper: At least zero, (p,).
+    """Minimize ``1/2 d^T H d + g^T d`` with ``lower <= d <= upper``, between which zero lies.
 
     Returns:
       The step, shape (p,); zeros where the system cannot be factorized.

@@ -135,11 +135,7 @@ def minimize(
 ) -> Solution:
     """Minimize the objective from ``point`` within the parameters' bounds.
 
-    Args:
-      problem: The problem.
-      point: Where to start.
-      settings: When to stop.
-      on_step: Called after the first linearization and after every accepted step.
+    ``on_step`` is called after the first linearization and after every accepted step.
 
     Returns:
       The best point found. An interrupted rollout ends the search with status CANCELED.

@@ -35,6 +35,7 @@ from sysid_ros.engine.measured_torque.coupled_joints import couplings
 from sysid_ros.engine.measured_torque.rows import Declared, TorqueProblem, gains_at
 from sysid_ros.engine.regressor import DELAY
 from sysid_ros.engine.signals import force_unit
+from sysid_ros.errors import listed
 
 _SHOWN = 400  # samples of torque that are drawn
 _BINS = 24  # of velocity, even, so that zero lies between two of them
@@ -69,6 +70,7 @@ def torque_findings(
             *couplings(problem, fit.predictions),
             *friction_notes(plain),
             *_creep_note(problem.creep),
+            *_held_note(problem, fit),
         ),
         advice=advice(problem.declared.model, fit),
         doubts=contradictions(
@@ -87,6 +89,24 @@ def _creep_note(creep: Mapping[str, float]) -> tuple[str, ...]:
     return (
         "Dry friction is whole only from some speed on (rad/s, of slides m/s): "
         f"{speeds}. model.xml has it so; below, its joints give way like a damper.",
+    )
+
+
+def _held_note(problem: TorqueProblem, fit: InverseDynamicsFit) -> tuple[str, ...]:
+    """The note that torque is sampled somewhere within each set point that drives hold."""
+    if fit.held is None:
+        return ()
+    model, apart = problem.declared.model, 1e3 * fit.held.interval
+    gains = [
+        f"{name} {fit.held.stiffness[dof]:.3g}"
+        for dof, name in problem.sources.known.items()
+        if fit.held.stiffness[dof] > 0.0
+    ]
+    unit = "N m/rad" if all(model.jnt_type[model.dof_jntid] != SLIDE) else "N m/rad or N/m"
+    return (
+        f"Drives hold their set points ({unit}: {listed(gains)}) while torque falls; it is sampled "
+        f"every {apart:.2g} ms, and stamps do not tell how soon behind each set point. That is in "
+        f"the intervals: gains times {0.5 * apart:.2g} ms look like damping. Sample torque faster.",
     )
 
 

@@ -51,12 +51,7 @@ def apart(
 
 
 def pull(mean: FloatArray, precision: FloatArray, theta: FloatArray) -> FloatArray:
-    """Draw parameters to values of their own, as ``[J r]^T [J r]`` but for its last entry.
-
-    Args:
-      mean: Where to, (p,).
-      precision: Inverse variances, (p,).
-      theta: Where the product is taken, (p,).
+    """Draw parameters to a mean with a precision, (p,): ``[J r]^T [J r]`` but for its last entry.
 
     Returns:
       Shape (p + 1, p + 1).
@@ -123,14 +118,9 @@ def covariance_of(
     method: str,
     noise: Mapping[str, float],
 ) -> Covariance:
-    """Return the covariance that the fit would report.
+    """Return the covariance that the fit would report at an optimum, (p,), from all that is known.
 
-    Args:
-      params: The parameters.
-      theta: The optimum, (p,).
-      shares: All that is known.
-      method: ``"clustered"`` by share, or ``"white"``.
-      noise: Level of every signal, in its unit.
+    It is ``"clustered"`` by share, or ``"white"``.
     """
     _, precision = priors(params)
     hessians = np.stack([share.hessian for share in shares])
@@ -159,11 +149,6 @@ def widened(found: Covariance, windows: Sequence[Share], theta: FloatArray) -> C
     have half the degrees of freedom that independent clusters would leave, as neighbours are tied
     to each other (Cameron & Miller 2015 for few clusters): two are taken off the number, for the
     mean and for the noise that goes on from the last window.
-
-    Args:
-      found: From blocks.
-      windows: All that is known, by window.
-      theta: The optimum, (p,).
 
     Returns:
       One without any claim where windows are fewer than three.

@@ -173,11 +173,7 @@ def explained_share(
 ) -> float:
     """Share of the weighted squared residual that other values of the parameters would explain.
 
-    Args:
-      grams: The rows.
-      matrix: From parameters to columns, (p, k).
-      theta: All parameters as estimated, (p,).
-      weights: Of degrees of freedom, (nv,).
+    ``matrix`` leads from parameters, (p,), to columns, (p, k); each degree of freedom has a weight.
     """
     ones = np.ones(len(weights))
     total = float((grams.squares(theta).sum(axis=0) * weights).sum())

@@ -77,13 +77,7 @@ def start_params(
 def moved_start(
     model: mujoco.MjModel, state: FloatArray, params: ParameterDict, sequence: str
 ) -> FloatArray:
-    """A recording's initial state with the deviations that the parameters declare.
-
-    Args:
-      model: The compiled model.
-      state: Full-physics state, (nstate,).
-      params: The parameters.
-      sequence: The recording's name.
+    """A recording's full-physics start, (nstate,), with the deviations that the parameters declare.
 
     Returns:
       The same array where no parameter is about this start.
@@ -96,13 +90,7 @@ def moved_start(
 
 
 def deviated(model: mujoco.MjModel, state: FloatArray, deviation: FloatArray) -> FloatArray:
-    """A full-physics state moved along its tangent space, (nstate,).
-
-    Args:
-      model: The compiled model.
-      state: Full-physics state, (nstate,).
-      deviation: In (qpos, qvel, act), (2 nv + na,).
-    """
+    """A full-physics state, (nstate,), moved in (qpos, qvel, act), (2 nv + na,)."""
     moved: FloatArray = state.copy()
     qpos = moved[1 : 1 + model.nq].copy()
     mujoco.mj_integratePos(model, qpos, deviation[: model.nv], 1.0)
@@ -112,13 +100,7 @@ def deviated(model: mujoco.MjModel, state: FloatArray, deviation: FloatArray) ->
 
 
 def all_deviated(model: mujoco.MjModel, states: FloatArray, deviations: FloatArray) -> FloatArray:
-    """Full-physics states, each moved as in :func:`deviated`.
-
-    Args:
-      model: The compiled model.
-      states: Shape (w, nstate).
-      deviations: Shape (w, 2 nv + na).
-    """
+    """Full-physics states, (w, nstate), each moved by (2 nv + na) as in :func:`deviated`."""
     if model.nq != model.nv:  # positions that are not a vector space
         pairs = zip(states, deviations, strict=True)
         return np.stack([deviated(model, state, deviation) for state, deviation in pairs])

@@ -85,11 +85,7 @@ class ResidualFunction:
         return self.evaluate(x, params, self._groups)
 
     def trial(self, x: FloatArray, params: ParameterDict) -> Residuals | None:
-        """The residuals at a point that a search tries, simulated as the exact derivatives do.
-
-        Args:
-          x: Values of the free parameters, (p,).
-          params: The parameters.
+        """The residuals at a point that a search tries, (p,), simulated as exact derivatives do.
 
         Returns:
           ``None`` where that was not seen to be what MuJoCo simulates, or is no faster.
@@ -107,11 +103,7 @@ class ResidualFunction:
         return self.evaluate(x, params, self._groups, trials) if trials.trusted else None
 
     def jacobian(self, x: FloatArray, params: ParameterDict) -> FloatArray | None:
-        """Derivative of the concatenated residuals, exact where that is known.
-
-        Args:
-          x: Values of the free parameters, (p,).
-          params: The parameters.
+        """Derivative of the concatenated residuals at a point, (p,), exact where that is known.
 
         Returns:
           Shape (m, p), or ``None`` where only finite differences of residuals can tell: with a

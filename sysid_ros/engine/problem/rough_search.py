@@ -22,11 +22,6 @@ DAMPING = 1e-3  # at least: what a part of the data hardly determines stays wher
 def rough_search(objective: Objective, start: Point, settings: SolverSettings) -> Point:
     """Return where a search on a part of the data leads, if all of it finds that better.
 
-    Args:
-      objective: All of the data.
-      start: Where to begin.
-      settings: Of the search on all of it.
-
     Returns:
       The start itself where there is no such part, or it leads to nothing better.
     """

@@ -77,14 +77,7 @@ def _weights(
 def weighted_rows(
     jacobian: FloatArray, residual: FloatArray, weights: FloatArray, prior: FloatArray | None = None
 ) -> FloatArray:
-    """``[J_theta J_start r]`` with weights, and the rows of a prior below, (m, n + 1).
-
-    Args:
-      jacobian: By parameters and starts, (m, n).
-      residual: Shape (m,).
-      weights: Shape (m,).
-      prior: Of the start, (k, n + 1).
-    """
+    """``[J_theta J_start r]`` with weights, (m, n + 1), and a prior's rows, (k, n + 1), below."""
     below = 0 if prior is None else len(prior)
     whole = np.empty((len(residual) + below, jacobian.shape[1] + 1))
     rows = whole[: len(residual)]

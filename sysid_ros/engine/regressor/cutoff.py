@@ -118,10 +118,7 @@ def _median_share(share: FloatArray, segments: FloatArray) -> float:
 def _noise_begin(frequency: FloatArray, power: FloatArray, rate: float) -> float:
     """Hz, from which on the acceleration grows with the frequency, but for lines of a spectrum.
 
-    Args:
-      frequency: (k,) Hz.
-      power: (k,) density of positions.
-      rate: Of the samples, Hz.
+    The power is the density of positions at (k,) Hz.
     """
     octave = np.log2(frequency[1:] / frequency[1])
     number = (_BINS * octave).astype(np.intp)

@@ -305,13 +305,10 @@ def thin(weights: FloatArray, every: int, rows: FloatArray, out: FloatArray) -> 
 
 
 def _rotation_rates(parts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Unit quaternions, and angular velocity and acceleration in the body's axes.
+    """Unit quaternions, and angular velocity and acceleration in body axes, from parts (3, n, 4).
 
     From a smoothed quaternion z of any length and its derivatives: with p = z^-1 z' = (s, w / 2),
     w = 2 vec(p) and w' = 2 vec(z^-1 z'') - 2 s w.
-
-    Args:
-      parts: (3, n, 4).
     """
     z, first, second = parts
     square = np.sum(z**2, axis=1, keepdims=True)

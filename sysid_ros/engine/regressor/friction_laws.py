@@ -40,15 +40,7 @@ class FrictionLaws:
 def law_torque(
     p: FrictionParameters, velocity: FloatArray, sign: FloatArray, tm: FloatArray, te: FloatArray
 ) -> FloatArray:
-    """The torque (n,) of a law beyond damping and frictionloss.
-
-    Args:
-      p: The law.
-      velocity: (n,).
-      sign: Of dry friction, (n,), -1 to 1.
-      tm: Torque of the motor, (n,).
-      te: External torque, (n,).
-    """
+    """The torque (n,) of a law beyond damping and frictionloss, by motor and external torque."""
     columns = law_columns(p, velocity, sign, tm, te)
     total: FloatArray = np.zeros_like(velocity)
     for name, column in columns.items():
@@ -95,15 +87,7 @@ def _side(value: FloatArray, otherwise: FloatArray) -> FloatArray:
 def loaded(
     laws: FrictionLaws, velocity: FloatArray, sign: FloatArray, tm: FloatArray, te: FloatArray
 ) -> FloatArray:
-    """The motor's torque (n, nv) with friction that depends on it.
-
-    Args:
-      laws: Of joints.
-      velocity: (n, nv).
-      sign: Of dry friction, (n, nv).
-      tm: The torque of everything else, (n, nv).
-      te: External torque, (n, nv).
-    """
+    """The motor's torque (n, nv) with friction that depends on it; ``tm`` is that of all else."""
     found: FloatArray = tm.copy()
     for _ in range(_ROUNDS):
         before = found.copy()

@@ -189,12 +189,7 @@ class Regressor:
         return Motion(q, v, a)
 
     def torques(self, motion: Motion, parts: FloatArray) -> FloatArray:
-        """Torque of several sets of parameters, (n, sets, nv).
-
-        Args:
-          motion: n instants.
-          parts: (sets, p).
-        """
+        """Torque of several sets of parameters, (sets, p), at n instants, (n, sets, nv)."""
         motion = self.coupled(motion)
         out = self._plain_torques(motion, parts)
         for dof, column, values in self._law_values(motion):

@@ -118,13 +118,7 @@ class PreparedComparison:
 def against_together(
     ready: Sequence[PreparedComparison], predicted: Sequence[TimeSeries], model: Any
 ) -> list[Compared]:
-    """As :meth:`PreparedComparison.against` for recordings of one frame, by one evaluation.
-
-    Args:
-      ready: Of one frame, all stackable.
-      predicted: Of each.
-      model: The model of all.
-    """
+    """As :meth:`PreparedComparison.against` for stackable recordings of one frame, at once."""
     frame = ready[0].frame
     sensors = predicted[0].signal_mapping or sensor_mapping(model)
     values = frame.evaluate(

@@ -88,12 +88,7 @@ def sensor_unit(model: mujoco.MjModel, sensor: int) -> str:
 
 
 def unit_in(gravity: FloatArray, unit: str) -> str:
-    """An SI unit as a model has it whose gravity tells what its lengths are.
-
-    Args:
-      gravity: (3,), in the model's own unit.
-      unit: For example ``"kg m^2"``.
-    """
+    """An SI unit, as ``kg m^2``, as a model has it whose gravity, (3,), tells its lengths' unit."""
     low, high = _MILLIMETRES
     if not low < float(np.linalg.norm(gravity)) < high:
         return unit

@@ -13,10 +13,7 @@ from sysid_ros.arrays import FloatArray
 def density(signal: FloatArray, rate: float, length: int) -> tuple[FloatArray, FloatArray]:
     """One-sided power spectral density by Welch's method (IEEE Trans. Audio 15, 1967).
 
-    Args:
-      signal: (n,).
-      rate: Hz.
-      length: Samples of a segment, at most n.
+    Segments have ``length`` samples of the signal, (n,), whose rate is in Hz.
 
     Returns:
       Frequencies [Hz] and densities [signal^2/Hz], (length // 2 + 1,) each.

@@ -50,13 +50,7 @@ class CubicSlope:
 
     @classmethod
     def of(cls, start: float, interval: float, values: FloatArray) -> CubicSlope:
-        """The one that has no knots beside its ends ("not a knot").
-
-        Args:
-          start: The first sample's instant, s.
-          interval: Between samples, s.
-          values: Samples, (n,), n >= 4.
-        """
+        """The one through (n,) samples, n >= 4, without knots beside its ends ("not a knot")."""
         longer = np.pad(values, _REACH + 1, mode="edge")
         plain = np.convolve(longer, _RESPONSE, mode="valid")
         decay = _POLE ** np.arange(len(plain), dtype=np.float64)

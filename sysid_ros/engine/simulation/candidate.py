@@ -202,9 +202,7 @@ class CandidateBuilder:
     def together(self, base: Candidate, values: Mapping[int, float]) -> mujoco.MjModel | None:
         """The model of a candidate of this builder with several free scalars changed.
 
-        Args:
-          base: The candidate.
-          values: By component, each :meth:`independent` and of another parameter.
+        They are given by component, each :meth:`independent` and of another parameter.
 
         Returns:
           ``None`` where they make none.

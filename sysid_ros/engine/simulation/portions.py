@@ -14,12 +14,7 @@ from sysid_ros.arrays import IndexArray
 
 
 def portions(sizes: Iterable[int], limit: int) -> Iterator[slice]:
-    """Split a list into consecutive parts, each ending where its size passes a limit.
-
-    Args:
-      sizes: Of the items, bytes.
-      limit: Bytes.
-    """
+    """Split a list of items of these sizes into parts, each ending where it passes a limit."""
     first = last = size = 0
     for last, each in enumerate(sizes, start=1):
         size += each

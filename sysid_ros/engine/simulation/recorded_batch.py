@@ -128,12 +128,7 @@ class _Opening(RecordedBatch):
 
 
 def recorded_batches(runs: Sequence[RecordedRun], columns: int) -> tuple[RecordedBatch, ...]:
-    """Recordings of one model in batches of a size that goes well through one pass.
-
-    Args:
-      runs: The recordings.
-      columns: Of the Jacobian.
-    """
+    """Recordings in batches of a size that goes well through one pass with so many columns."""
     sizes = [8 * columns * run.size for run in runs]
     return tuple(RecordedBatch(runs[part]) for part in portions(sizes, MAX_BYTES))
 

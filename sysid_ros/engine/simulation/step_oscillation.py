@@ -43,12 +43,7 @@ class StepOscillation:
 
 
 def step_oscillation(model: mujoco.MjModel, postures: FloatArray) -> StepOscillation | None:
-    """The worst swing from step to step in some postures; ``None`` where it cannot be told.
-
-    Args:
-      model: Left as it is.
-      postures: (n, nq).
-    """
+    """The worst swing from step to step in postures (n, nq); ``None`` where it cannot be told."""
     if int(model.opt.integrator) == _RK4 or not 0 < model.nv <= _LARGEST:
         return None
     own = copy.copy(model)

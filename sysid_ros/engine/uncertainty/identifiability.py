@@ -24,12 +24,6 @@ def describe_open_directions(
 ) -> tuple[str, ...]:
     """Say which combinations of parameters the data leaves open, and which it determines.
 
-    Args:
-      covariance: With its open directions.
-      names: Parameter names, (p,).
-      values: Their values, (p,).
-      width: The width of their bounds, (p,).
-
     Returns:
       One sentence per open direction, without its full stop, such as ``only gear / mass is
       determined, ...``.

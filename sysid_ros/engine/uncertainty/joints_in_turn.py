@@ -4,27 +4,23 @@
 """Positions of joints that are read one after the other, under one stamp, as on a bus.
 
 Each is then later than the one before, by what a reading takes. That acts as delays do that differ
-from joint to joint, which damping, armature and friction make up for. One more column, each
-position's rate times its place along the chain, tells how much later each is and what that does to
-the estimate: one linearization, without any simulation, as a delay moves a signal along itself.
+from joint to joint, which damping, armature and friction make up for; see :mod:`.late_signals`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import SCALAR
-from sysid_ros.engine.least_squares import Linearization, Point, ReducedSystem, eliminate_starts
+from sysid_ros.engine.least_squares import Point, ReducedSystem
 from sysid_ros.engine.parameters import ParameterDict, corrects
 from sysid_ros.engine.problem import WindowedProblem
-from sysid_ros.engine.uncertainty.blocks import by_block, grams_of_blocks
-from sysid_ros.engine.uncertainty.influence import influence
+from sysid_ros.engine.uncertainty.late_inputs import all_signals, only_starts_know_time
+from sysid_ros.engine.uncertainty.late_signals import lateness
 from sysid_ros.engine.uncertainty.step_changes import BY_CHANCE
 from sysid_ros.engine.windows import SequenceData
 
@@ -64,6 +60,8 @@ def joints_in_turn(
 ) -> JointsInTurn | None:
     """The joints that seem to be read one after the other; none where fewer than three may be.
 
+    Beside inputs that act late, where nothing that is free says when they do.
+
     Args:
       problem: The problem.
       point: Its optimum.
@@ -79,34 +77,12 @@ def joints_in_turn(
     signals = {tuple(one.name for one in each.sequence.signals) for each in problem.windows}
     if len(turn) < _FEWEST or problem.added is not None or len(signals) > 1:
         return None
-    p = len(point.theta)
-
-    def wider(rate: FloatArray, rows: FloatArray, some: IndexArray | slice) -> FloatArray:
-        return np.insert(rows[some], p, rate[some], axis=1)
-
-    rates = [
-        np.pad(rate, (0, own.n_start))
-        for rate, own in zip(_rates(problem, point, turn), problem.windows, strict=True)
-    ]
-    priors = np.insert(problem.prior_rows(point.theta), p, 0.0, axis=1)
-    made = [partial(wider, rate) for rate in rates]
-    grams = grams_of_blocks(problem, problem.window_rows(point), made)
-    whole = tuple(each.sum(axis=0) for each in grams)
-    wide = eliminate_starts(Linearization(0.0, whole, priors.T @ priors))
-    if blocks is None:
-        own = grams_of_blocks(problem, problem.window_rows(point))
-        blocks = by_block(problem, point, system, own)
-    here = replace(blocks, hessian=system.hessian, gradient=system.gradient)
-    before = influence(here, chosen)
-    after = influence(by_block(problem, point, wide, grams), np.append(chosen, p))
-    parts, count = after.parts.copy(), len(after.parts)
-    parts[:, :-1] -= before.parts
-    chance = np.sqrt(count / max(1, count - 1) * np.sum(parts**2, axis=0))
-    values = after.step[:-1] - before.step
+    places = {name: float(place) for place, name in enumerate(turn)}
+    alike = [all_signals(problem)] if only_starts_know_time(problem) else []
+    found = lateness(problem, point, system, chosen, [*alike, places], blocks)
     times = first.sensordata.known(turn[0])[0]
     interval = float(np.median(np.diff(times)))
-    later, error = float(after.step[-1]), float(chance[-1])
-    return JointsInTurn(tuple(turn), later, error, interval, values, chance[:-1])
+    return JointsInTurn(tuple(turn), found.later, found.error, interval, found.values, found.chance)
 
 
 def _in_turn(model: mujoco.MjModel, data: SequenceData, params: ParameterDict) -> list[str]:
@@ -124,19 +100,3 @@ def _in_turn(model: mujoco.MjModel, data: SequenceData, params: ParameterDict) -
     delayed = {name for one in params.free() for name in corrects(one, "delay")}
     own = [name for name in joints if known[name] == together]
     return [] if delayed & set(own) else sorted(own, key=lambda name: joints[name])
-
-
-def _rates(problem: WindowedProblem, point: Point, turn: Sequence[str]) -> list[FloatArray]:
-    """The change of residuals by each second between readings, in units of noise."""
-    weight, found = problem.loss.gradient_weight, []
-    for window, residual in zip(problem.windows, problem.residuals(point), strict=True):
-        samples, sigma = window.window.samples, window.sigma(problem.noise)
-        scaled, own = residual / sigma, np.zeros(len(residual))
-        for place, name in enumerate(turn):
-            number = [one.name for one in window.sequence.signals].index(name)
-            at = np.flatnonzero(samples.signals == number)
-            if len(at) > 1:
-                simulated = samples.values[at] + residual[at]
-                own[at] = place * np.gradient(simulated, samples.times[at])
-        found.append(own / sigma * np.sqrt(weight(scaled)))
-    return found

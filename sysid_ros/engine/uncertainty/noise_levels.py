@@ -24,11 +24,6 @@ def estimated_noise(
 ) -> dict[str, float]:
     """Root mean square residual of every signal, corrected for the unknowns it was fitted with.
 
-    Args:
-      problem: The problem.
-      linearization: Its linearization at the optimum.
-      known: Levels by sensor name that are given.
-
     Returns:
       A level for every signal, the known ones unchanged.
     """

@@ -36,12 +36,7 @@ _UPRIGHT = (2, 3, 4)  # height, roll and pitch among the degrees of freedom of a
 
 
 def place_bases(model: mujoco.MjModel, states: FloatArray) -> None:
-    """Move floating bases that nearly touch something, in place.
-
-    Args:
-      model: With its geometry.
-      states: Starts, ``mjSTATE_FULLPHYSICS`` vectors, (w, nstate).
-    """
+    """Move floating bases that nearly touch something, in place, in states (w, nstate)."""
     near = np.flatnonzero(settling_times(model, states) > 0.0)
     bases = np.flatnonzero(model.jnt_type == FREE)
     if not near.size or len(bases) != 1:

@@ -94,10 +94,7 @@ class SequenceData:
 def signal_columns(model: mujoco.MjModel, sensordata: TimeSeries) -> tuple[SignalColumn, ...]:
     """Pair every measured channel with the model's sensor of the same name.
 
-    Args:
-      model: The compiled model.
-      sensordata: The measurements, as from
-        :func:`sysid_ros.engine.windows.orientations.with_rotation_vectors`.
+    Measurements are as from :func:`sysid_ros.engine.windows.orientations.with_rotation_vectors`.
 
     Raises:
       DataError: A measured signal names no sensor of the model, or has another width.

@@ -54,11 +54,7 @@ def integrated_inputs(model: mujoco.MjModel) -> tuple[IntegratedInput, ...]:
 
 
 class HeldPlaces:
-    """The places that those servos of a model hold that integrate their command.
-
-    Args:
-      model: The compiled model.
-    """
+    """The places that those servos of a model hold that integrate their command."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self._model = model

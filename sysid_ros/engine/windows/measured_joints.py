@@ -164,14 +164,11 @@ def _read_off(
 
 
 def despiked(values: FloatArray) -> FloatArray:
-    """Replace single wild samples, which would start a window far from where the robot was.
+    """Replace single wild samples, (n,), which would start a window far from where the robot was.
 
     A sample is wild if it is further from the median of its five neighbours than ten times the
     usual distance (Hampel's identifier). Where a signal rises or falls it is its own median, and
     that says nothing about what is usual.
-
-    Args:
-      values: Samples, shape (n,).
 
     Returns:
       Shape (n,).

@@ -144,11 +144,7 @@ def _turns_on_base(model: mujoco.MjModel, pair: Pair) -> bool:
 
 
 def pushed(model: mujoco.MjModel, postures: FloatArray) -> FloatArray:
-    """Share of postures in which a limited tendon or another moving body pushes a joint.
-
-    Args:
-      model: With its geometry.
-      postures: (n, nq).
+    """Share of postures (n, nq) in which a limited tendon or another moving body pushes a joint.
 
     Returns:
       For each degree of freedom, (nv,).

@@ -25,14 +25,10 @@ _USUAL = 0.02  # s, the time constant of a contact without one
 
 
 def settling_times(model: mujoco.MjModel, states: FloatArray) -> FloatArray:
-    """Seconds from each start after which a simulation has settled; zero where nothing touches.
-
-    Args:
-      model: With its geometry.
-      states: Starts, ``mjSTATE_FULLPHYSICS`` vectors, (w, nstate).
+    """Seconds from each full-physics start, (w, nstate), to a simulation that has settled.
 
     Returns:
-      (w,) s.
+      (w,) s; zero where nothing touches.
     """
     times = np.zeros(len(states))
     floating = _floating(model)

@@ -323,11 +323,6 @@ def _simulated(
 class _Course:
     """A simulation with springs from where measured joints are to where they were measured.
 
-    Args:
-      model: The compiled model.
-      pulls: The springs.
-      watched: Places in qpos of what nothing measures.
-
     Attributes:
       steps: How many were simulated.
     """
@@ -343,10 +338,6 @@ class _Course:
         """Positions and velocities before each further step, (n - steps, nq + nv).
 
         NaN from where the watched run away.
-
-        Args:
-          pulls: The springs, from the beginning on.
-          controls: Likewise, (n, nu).
         """
         model, data, inertia = self._model, self._data, self._inertia
         unit = np.eye(model.nv)[pulls.dofs]

@@ -263,11 +263,7 @@ class WindowBatch:
         return [JoinedIntegrals(integrals) for integrals in zip(*by_recording, strict=True)]
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
-        """Predicted minus measured.
-
-        Args:
-          candidate: What was simulated.
-          data: Sensor data of all steps, (steps, nsensordata).
+        """Predicted minus measured, by sensor data of all steps, (steps, nsensordata).
 
         Returns:
           Shape (m,), in the signals' units.

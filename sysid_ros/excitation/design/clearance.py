@@ -67,12 +67,7 @@ class Clearance:
         self._refuse_overlaps()
 
     def near(self, positions: FloatArray, within: float) -> NearPairs:
-        """Look for pairs nearer than ``least + within``.
-
-        Args:
-          positions: Of the joints, (m, n).
-          within: m.
-        """
+        """Look for pairs nearer than ``least + within`` [m] at positions of the joints, (m, n)."""
         found: list[tuple[int, int, float, FloatArray]] = []
         reach = self.least + within
         segment = np.zeros(6)

@@ -124,12 +124,7 @@ def information_about(
 ) -> FloatArray:
     """The information (p, p) about some parameters in the torque along a motion.
 
-    Args:
-      parameters: p of them.
-      motion: As :func:`design_motion` returned it, for others such as base parameters.
-      robot: As it had it.
-      settings: Likewise.
-      torque_noise: Likewise.
+    The motion may be designed for others, such as base parameters.
     """
     known = replace(robot, model=parameters.model)
     task = design_task(known, settings, torque_noise, parameters, motion.spline)

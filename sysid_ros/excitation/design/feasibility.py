@@ -17,12 +17,7 @@ _SLACK = 1e-6
 
 
 def refuse_infeasible(task: DesignTask, control: FloatArray, joints: tuple[str, ...]) -> None:
-    """Look at a motion every 5 ms.
-
-    Args:
-      task: With its demands.
-      control: Control points (k, n).
-      joints: Names of the n joints.
+    """Look every 5 ms at the motion of control points (k, n).
 
     Raises:
       ExcitationError: The demand that is broken the most, the time, the value and the limit.

@@ -95,10 +95,7 @@ def _columns(
     for index, size in enumerate(sizes):
         ends = values[index] + _STEP * size * np.array([-1.0, 1.0])
         ends = np.clip(ends, bounds.lower[index], bounds.upper[index])
-        low, high = (_columns_of(builder.neighbour(base, index, end).model) for end in ends)
+        models = (builder.neighbour(base, index, end).model for end in ends)
+        low, high = (Regressor(model, kinds=KINDS).columns.nominal for model in models)
         columns.append((high - low) / (ends[1] - ends[0]))
     return base.model, np.transpose(columns)
-
-
-def _columns_of(model: mujoco.MjModel) -> FloatArray:
-    return np.asarray(Regressor(model, kinds=KINDS).columns.nominal)

@@ -9,7 +9,7 @@ stiffness. The effect of a parameter on its position is so nearly a linear funct
 inverse dynamics along the motion that results, some of it after the lag: inertia and friction by
 themselves, a gain as the torque, a delay as the velocity. Which function is learned; its slope
 costs what that of inverse dynamics does. It says where to go. What a motion is worth is computed
-exactly, by :class:`~sysid_ros.excitation.design.forward_information.ForwardInformation`.
+exactly, by :class:`~sysid_ros.excitation.design.forward_design.ForwardInformation`.
 """
 
 from __future__ import annotations
@@ -115,13 +115,7 @@ class LearnedRows:
         self._weight: FloatArray = np.zeros(0)  # (n,) samples that each instant stands for
 
     def learn(self, c: FloatArray, response: Response, signals: Sequence[str]) -> None:
-        """Take one more motion into account.
-
-        Args:
-          c: Its control points.
-          response: Of the robot.
-          signals: By joint the one that shows its position.
-        """
+        """Take one more motion into account, by its control points; each joint has a signal."""
         self._seen.append((self._features(self._torque.every_row(self._motion(c))), response))
         self._columns = np.array(
             [

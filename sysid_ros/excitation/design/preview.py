@@ -43,13 +43,6 @@ def render_preview(
 ) -> str:
     """Render a motion with its limits, distances, predicted intervals and an animation.
 
-    Args:
-      title: Of the page.
-      spec: The robot, as it is drawn.
-      robot: What it was designed for.
-      motion: The motion.
-      ways: Sentences about the ways to its beginning.
-
     Returns:
       One HTML document that loads nothing.
     """
@@ -188,14 +181,7 @@ def _shown_speed(duration: float) -> float:
 def _motion_video(
     spec: mujoco.MjSpec, home: FloatArray, motion: DesignedMotion, followed: ServoMotion | None
 ) -> Video:
-    """Draw a motion of a robot; as its ghost, what the robot makes of it under its own servos.
-
-    Args:
-      spec: The robot.
-      home: Posture of the whole model, (nq,).
-      motion: The motion.
-      followed: Under servos, if there are any.
-    """
+    """Draw a motion of a robot; as its ghost, what the robot makes of it under its own servos."""
     rate = FRAMES_PER_SECOND / _shown_speed(motion.duration)
     times = np.arange(0.0, motion.duration, 1.0 / rate)
     model = spec.compile()

@@ -51,7 +51,7 @@ def robot_demands(
       limits: A ``joint_limits.yaml``.
       urdf: A URDF.
       own: What the URDF says that the model was made from, if it was.
-      velocity: rad/s or m/s where no file has a limit.
+      velocity: rad/s or m/s where no file has a limit; the model's own URDF never allows more.
       acceleration: rad/s^2 or m/s^2 where no file has one; twice the velocity by default.
       jerk: rad/s^3 or m/s^3.
       fill: Share of position ranges, velocities and accelerations that may be used.
@@ -75,7 +75,8 @@ def robot_demands(
         sources.append(read_urdf_limits(urdf))
     given = {"velocity": velocity, "acceleration": acceleration}
     fallback = {kind: value for kind, value in given.items() if value is not None}
-    sources += [own or {}, _of_model(model, chosen), dict.fromkeys(chosen, fallback)]
+    sources += [_of_urdf(own or {}, fallback), _of_model(model, chosen)]
+    sources.append(dict.fromkeys(chosen, fallback))
     full = join_limits(chosen, {}, tuple(sources), remedy=_REMEDY)
     used = filled(full, fill)
     home = _posture(model, keyframe, chosen, used)
@@ -97,6 +98,17 @@ def _posture(
     room = 0.02 * (limits.upper - limits.lower)
     home[places] = np.clip(home[places], limits.lower + room, limits.upper - room)
     return home
+
+
+def _of_urdf(own: FileLimits, given: Mapping[str, float]) -> FileLimits:
+    """Limits of a model's URDF: no more than is given, and none by zeros, as exporters write."""
+    found = {}
+    for joint, kinds in own.items():
+        ranges = {kind: kinds[kind] for kind in ("lower", "upper") if kind in kinds}
+        said = {kind: value for kind, value in kinds.items() if value != 0.0}
+        said |= ranges if any(ranges.values()) else {}
+        found[joint] = {kind: min(value, given.get(kind, value)) for kind, value in said.items()}
+    return found
 
 
 def _of_model(model: mujoco.MjModel, joints: tuple[str, ...]) -> Mapping[str, dict[str, float]]:

@@ -70,13 +70,7 @@ def kept_by_servos(
 ) -> FloatArray:  # fmt: skip
     """Draw a motion in until the model's servos keep the robot's limits along it.
 
-    Args:
-      model: Compiled.
-      joints: n joints that move.
-      home: Posture of the whole model, (nq,).
-      demands: With the robot's limits.
-      spline: The family of motions.
-      control: Control points (k, n).
+    It is that of control points (k, n) about ``home``, the posture of the whole model, (nq,).
 
     Returns:
       Control points; the same where joints have no servos.

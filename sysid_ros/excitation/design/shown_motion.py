@@ -57,11 +57,7 @@ def shown_motion(model: mujoco.MjModel, table: TrajectoryTable, name: str) -> Ro
 
 
 def load_planned(experiment: Path, motion: Path) -> tuple[RobotMotion, mujoco.MjModel]:
-    """Read a motion, and the model of the experiment that it is for.
-
-    Args:
-      experiment: The experiment's file.
-      motion: The motion's.
+    """Read a motion's file, and the model of the experiment that it is for.
 
     Raises:
       SysidError: One of them cannot be read, or they do not go together.

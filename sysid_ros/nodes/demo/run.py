@@ -92,12 +92,7 @@ def _bound(domain: int, port: int) -> Iterator[bool]:
 
 
 def node_arguments(folder: Path, output: Path) -> Mapping[str, list[str]]:
-    """ROS arguments of every node of the demo.
-
-    Args:
-      folder: From :func:`demo_folder`.
-      output: Where bags and results go.
-    """
+    """ROS arguments of every node of the demo, with what :func:`demo_folder` made."""
     experiment = f"experiment:={folder / 'experiment.yaml'}"
     truth = f"true_parameters:={folder / 'true_parameters.yaml'}"
     given = {

@@ -28,13 +28,7 @@ class EstimateTopics:
         self._payload = PayloadTopics(node)
 
     def publish(self, estimate: HorizonEstimate, experiment: Experiment, stamp_ns: int) -> None:
-        """Publish an estimate.
-
-        Args:
-          estimate: The estimate.
-          experiment: What it is of.
-          stamp_ns: Instant of the latest sample, nanoseconds since the epoch.
-        """
+        """Publish an estimate; the stamp is that of the latest sample, ns since the epoch."""
         model = experiment.model or experiment.model_topic or ""
         self._estimate.publish(identified(estimate, model, stamp_ns))
         self._numbers.publish(numbers(estimate.parameters))

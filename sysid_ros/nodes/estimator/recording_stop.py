@@ -20,13 +20,7 @@ class RecordingStop:
     """Has a recorder stopped once everything is determined."""
 
     def __init__(self, node: Node, recorder: str, precision: float) -> None:
-        """Look for the recorder.
-
-        Args:
-          node: Calls it.
-          recorder: Its name.
-          precision: Standard error over magnitude that counts as enough.
-        """
+        """Look for the recorder; ``precision`` is the relative standard error that is enough."""
         self._node, self._precision = node, precision
         self._client: Any = node.create_client(Stop, f"{recorder}/stop")
         self._asked: Any = None  # the answer to the latest call

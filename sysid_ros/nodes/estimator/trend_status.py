@@ -26,12 +26,7 @@ class TrendStatus:
     """The judgements in a file, which is read each time: no date tells that it has not changed."""
 
     def __init__(self, node: str, file: Path) -> None:
-        """Prepare to read it.
-
-        Args:
-          node: Whose diagnostics they are.
-          file: What ``sysid_ros trend --json`` printed.
-        """
+        """Prepare to read what ``sysid_ros trend --json`` printed into a file."""
         self._node, self._file = node, file
 
     def statuses(self) -> list[DiagnosticStatus]:

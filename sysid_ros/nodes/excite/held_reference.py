@@ -25,10 +25,7 @@ class HeldReference:
     def __init__(self, node: Node, joints: tuple[str, ...], now: Callable[[], float]) -> None:
         """Subscribe, where the package control_msgs is installed.
 
-        Args:
-          node: Owns the subscription.
-          joints: Their names, in the order of the commands.
-          now: Time in s.
+        Joints are in the order of the commands; ``now`` gives the time in s.
         """
         self._joints = joints
         self._now = now

@@ -21,13 +21,7 @@ class StreamedMotion:
     """Plays one motion at a time to the topic ``command``."""
 
     def __init__(self, node: Node, settings: ExcitationSettings, now: Callable[[], float]) -> None:
-        """Create the publisher; nothing moves.
-
-        Args:
-          node: Publishes.
-          settings: What to play.
-          now: Time in s.
-        """
+        """Create the publisher; nothing moves. ``now`` gives the time in s."""
         self._node = node
         self._settings = settings
         self._now = now

@@ -32,15 +32,7 @@ def error_of(outcome: Outcome) -> tuple[ErrorCode, str]:
 def fit_result(
     code: ErrorCode, message: str, outcome: Outcome, files: ResultFolder, stamp: Any
 ) -> FitModel.Result:
-    """The result of a fit that delivered.
-
-    Args:
-      code: How it ended.
-      message: One sentence unless the code is NONE.
-      outcome: What it delivered.
-      files: Where it is written.
-      stamp: A ``builtin_interfaces/Time``.
-    """
+    """The result of a fit that delivered, with a message unless the code is NONE."""
     held_out = outcome.validation
     return FitModel.Result(
         error_code=int(code),

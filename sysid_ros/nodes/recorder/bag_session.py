@@ -61,6 +61,7 @@ class BagSession:
         closing: Callable[[], BagContents] = BagContents,
         catch_up: Callable[[], None] = lambda: None,
         now_ns: Callable[[], int] = time.time_ns,
+        ages_by: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepare, without a bag.
 
@@ -70,11 +71,13 @@ class BagSession:
           closing: Asked what goes into a bag at its end.
           catch_up: Writes what is still on its way when a bag has reached its limit.
           now_ns: The clock that dates the receipt of messages.
+          ages_by: The clock that messages in the buffer grow old by, s: a simulation's, or one that
+            never jumps.
         """
         self._settings = settings
         self._buffer = buffer
         self._closing, self._catch_up = closing, catch_up
-        self._now_ns = now_ns
+        self._now_ns, self._ages_by = now_ns, ages_by
         self._bag: BagFolder | None = None
         self._topics: dict[str, BagTopic] = {}
         self._channels: dict[str, int] = {}
@@ -237,7 +240,7 @@ class BagSession:
             return
         message = BufferedMessage(name, data, log_ns, publish_ns, sequence)
         if self._buffer is not None:
-            self._buffer.add(message, time.monotonic())
+            self._buffer.add(message, self._ages_by())
         else:
             self._write(message)
 

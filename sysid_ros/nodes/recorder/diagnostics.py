@@ -103,14 +103,7 @@ def topic_values(counts: TopicStatistics, now_ns: int) -> dict[str, str]:
 def recorder_status(
     node: str, session: BagSession, clock: ClockWatch, health: Mapping[str, str | None]
 ) -> DiagnosticStatus:
-    """The health of the recorder itself.
-
-    Args:
-      node: Its name.
-      session: What it writes.
-      clock: What dates it.
-      health: What is wrong with each wanted topic, ``None`` where nothing is.
-    """
+    """The health of the recorder itself, by what is wrong with each topic (``None``: nothing)."""
     problems = [f"{topic}: {problem}" for topic, problem in health.items() if problem]
     level, message = DiagnosticStatus.OK, session.limit or session.state
     if session.error:

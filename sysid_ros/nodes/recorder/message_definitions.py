@@ -87,11 +87,7 @@ def _text(msgtype: str) -> str:
 
 
 def text_from_fields(python_class: Any) -> str:
-    """A definition such as a ``.msg`` file has it, without its comments and constants.
-
-    Args:
-      python_class: From :func:`message_class`.
-    """
+    """The definition of a :func:`message_class` as a ``.msg`` file has it, without constants."""
     fields: dict[str, str] = python_class.get_fields_and_field_types()
     return "".join(f"{_msg_spelling(kind)} {field}\n" for field, kind in fields.items())
 

@@ -21,7 +21,7 @@ from std_msgs.msg import String
 
 from sysid_ros.errors import ExperimentError, OutputError, SysidError
 from sysid_ros.experiment import Experiment, load_experiment
-from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
+from sysid_ros.nodes.clocks import ClockWatch, motion_clock, steady_clock, uses_simulated_time
 from sysid_ros.nodes.diagnostic_names import diagnostic_name
 from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.lifecycle import bring_up, reported
@@ -76,6 +76,7 @@ class Recorder(LifecycleNode):
             closing=lambda: closing_contents(self._statistics, self._now_ns()),
             catch_up=self._catch_up,
             now_ns=self._now_ns,
+            ages_by=motion_clock(self)[1],
         )
         self._experiment: Experiment | None = None
         self._watch = self._make_watch(None)
@@ -313,7 +314,9 @@ class Recorder(LifecycleNode):
         if sent_ns > self._end_ns and not topic.latched:  # which belongs to the next bag, too
             counts.pass_over(publisher, sequence)
             return
-        log_ns, publish_ns = self._times(info, counts.last_log_ns)
+        log_ns, publish_ns = message_times(
+            self, info, counts.last_log_ns, has_clock=CLOCK_TOPIC in self._statistics
+        )
         stamp = header_stamp(data) if topic.has_header else None
         if stamp is None:  # of the clock that receipt is dated by
             stamp = log_ns if uses_simulated_time(self) else publish_ns
@@ -322,9 +325,6 @@ class Recorder(LifecycleNode):
         self._session.write(name, data, log_ns, publish_ns, sequence or 0)
         if was_writing and not self._session.writing:
             self._say_how_it_ended()
-
-    def _times(self, info: Any, last_ns: int) -> tuple[int, int]:
-        return message_times(self, info, last_ns, has_clock=CLOCK_TOPIC in self._statistics)
 
     def _now_ns(self) -> int:
         return int(self.get_clock().now().nanoseconds)

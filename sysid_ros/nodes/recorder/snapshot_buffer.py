@@ -46,21 +46,16 @@ class SnapshotBuffer:
     def __iter__(self) -> Iterator[BufferedMessage]:
         return (message for _, message in self._messages)
 
-    @property
-    def seconds(self) -> float:
-        """The time from the buffer's oldest to its newest message."""
-        return self._messages[-1][0] - self._messages[0][0] if self._messages else 0.0
-
     def add(self, message: BufferedMessage, now: float) -> None:
         """Take one message.
 
         Args:
           message: The message.
-          now: Seconds on a clock that never jumps.
+          now: Seconds on a clock that never jumps, unless a simulation starts over.
         """
         self._messages.append((now, message))
         self._bytes += len(message.data) + self._overhead
-        while self._bytes > self._max_bytes or now - self._messages[0][0] > self._max_seconds:
+        while self._bytes > self._max_bytes or abs(now - self._messages[0][0]) > self._max_seconds:
             _, oldest = self._messages.popleft()
             self._bytes -= len(oldest.data) + self._overhead
             if not self._messages:

@@ -30,10 +30,7 @@ _MOST_BLOCKS = 1024  # of a topic; of more, each two are joined, so that nothing
 
 
 def header_stamp(data: bytes) -> int | None:
-    """The ``header.stamp`` of a serialized message that begins with a ``std_msgs/Header``.
-
-    Args:
-      data: CDR.
+    """The ``header.stamp`` of a message in CDR that begins with a ``std_msgs/Header``.
 
     Returns:
       Nanoseconds, or ``None`` where the message is too short to hold one.
@@ -49,11 +46,6 @@ def times_of(info: Mapping[str, Any], last_ns: int, now_ns: int) -> tuple[int, i
 
     The middleware gives zero or less for what it does not know: then it is received now, and
     published when it is received.
-
-    Args:
-      info: From the middleware.
-      last_ns: When the topic's message before it was received.
-      now_ns: Now.
     """
     received, published = info["received_timestamp"], info["source_timestamp"]
     log_ns = receipt_in_order(received if received > 0 else now_ns, last_ns, now_ns)
@@ -68,12 +60,6 @@ def message_times(
     Simulated time goes in steps, of which the node hears at its own pace, so that a command and the
     ``/clock`` that answers it may be received at the same instant. Where ``/clock`` is taken down
     beside it, publication is dated by the computers, as rosbag2 does it: that order remains.
-
-    Args:
-      node: Takes the message.
-      info: From the middleware.
-      last_ns: When the topic's message before it was received.
-      has_clock: Whether ``/clock`` is taken down, too.
     """
     by_computers = times_of(info, last_ns, time.time_ns())
     if not uses_simulated_time(node):

@@ -38,13 +38,7 @@ class TrajectoryAction:
     def __init__(
         self, node: Node, joints: tuple[str, ...], position: FloatArray, begin: Callable[[], None]
     ) -> None:
-        """Hold the robot where it is.
-
-        Args:
-          node: Owns them.
-          joints: Names of the n joints.
-          position: Where the robot is (n,).
-          begin: Called with every goal.
+        """Hold the n joints where they are, (n,); ``begin`` is called with every goal.
 
         Raises:
           ExperimentError: The package control_msgs is not installed.

@@ -68,11 +68,7 @@ class TrajectoryFollower:
         self.reference = np.array([position, np.zeros_like(position), np.zeros_like(position)])
 
     def update(self, time: float, measured: FloatArray) -> Ending | None:
-        """Bring the reference to ``time`` in s.
-
-        Args:
-          time: Of the controller.
-          measured: Positions and velocities (2, n) now.
+        """Bring the reference to ``time``, s; ``measured`` are positions and velocities, (2, n).
 
         Returns:
           How the trajectory ended, if it did just now.

@@ -50,13 +50,7 @@ class TrajectoryTopic:
         return True
 
     def control(self, time: float, stamp_ns: int, measured: FloatArray) -> FloatArray | None:
-        """The command (n,) from ``time``, s, on; None before any.
-
-        Args:
-          time: Of the robot, s.
-          stamp_ns: The same in stamps.
-          measured: Positions and velocities (2, n) then.
-        """
+        """The command (n,) from ``time``, s, on, when (2, n) are ``measured``; None before any."""
         self._time, self._offset, self._measured = time, 1e-9 * stamp_ns - time, measured
         return np.array(self._curve.at(time)[0]) if self._curve is not None else None
 

@@ -38,7 +38,7 @@ from sysid_ros.proposal.signals.recorded_commands import (
     of_robot,
     spaces_of,
 )
-from sysid_ros.proposal.signals.rotor_speeds import as_thrusts
+from sysid_ros.proposal.signals.rotor_speeds import as_thrusts, lifting_rotors, turns_both_ways
 from sysid_ros.recording.messages import message_type
 
 _NO_NUMBERS = ("/Bool", "/String")
@@ -165,9 +165,10 @@ def _speeds_of_rotors(
     open_: OpenDrives, arrays: Mapping[str, list[Channel]], told: Evidence
 ) -> None:
     """Arrays of how fast rotors are to turn or, of ESCs, do turn, of which their thrusts are."""
-    rotors = [one for one in open_.drives if one.thrusts]
-    speeds = of_quantity(arrays, _SPEED)
-    by_order(open_, rotors, [open_.unused(one) for one in speeds.values()], told, last=True)
+    rotors = lifting_rotors(told.model, open_.drives)
+    speeds = [open_.unused(one) for one in of_quantity(arrays, _SPEED).values()]
+    fair = [one for one in speeds if not any(map(turns_both_ways, one))]
+    by_order(open_, rotors, fair, told, last=True)
 
 
 def _unchanging(open_: OpenDrives, topics: Sequence[list[Channel]]) -> None:

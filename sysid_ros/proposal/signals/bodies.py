@@ -169,15 +169,22 @@ def _framed(
 def _turned(
     model: mujoco.MjModel, channels: Sequence[Channel], lines: Sequence[Line]
 ) -> list[Line]:
-    """Orientations that IMUs tell of what ball joints move or floats, if nothing else does."""
+    """Orientations that IMUs tell of what ball joints move or floats, if nothing else does.
+
+    Of what floats one of several IMUs: each counts headings from another one.
+    """
     told = {one.topic: one for one in _recorded(_IMUS, channels)}
-    found = {}
+    found: dict[str, Line] = {}
+    floating: dict[int, str] = {}
     for line in lines:
         sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, line.name)
         site = _site(model, sensor) if line.kind == "sensor" and sensor >= 0 else ""
         floats = bool(site) and _is_untold_base(model, site, lines)
-        if site and line.channel.topic in told and (floats or balls_above(model, site)):
-            topic = line.channel.topic
+        topic = line.channel.topic
+        if floats and topic in told:
+            body = int(model.body_weldid[int(model.site(site).bodyid[0])])
+            floats = floating.setdefault(body, topic) == topic
+        if site and topic in told and (floats or balls_above(model, site)):
             doubt = f"is the orientation of {topic} that of {site} in the model's world?"
             doubt += " Its filter's heading counts as the model's" if floats else ""
             names = [name for name in _turns_of(model, site) if name]

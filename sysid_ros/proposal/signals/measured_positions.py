@@ -254,21 +254,27 @@ def _sources(channels: list[Channel], asked: Collection[str] = ()) -> list[list[
     Of some that have as many the one in a namespace in which something is ``asked`` comes first, as
     a follower is told what its leader does.
     One that says that it was measured comes before others. It comes before a JointState that has
-    the same joints at less than half of its rate, as another JointState does.
+    the same joints at less than half of its rate, as another JointState does, unless that is of a
+    namespace in which nothing is asked.
     """
     found: dict[tuple[str, str], list[Channel]] = {}
     for channel in channels:
         place = re.sub(r"\[[^\]]*\]", "[]", channel.field)
         found.setdefault((channel.topic, place if "[]" in place else ""), []).append(channel)
 
+    def is_driven(own: Sequence[Channel]) -> bool:
+        return not spaces_of(own[:1]).isdisjoint(asked)
+
     def rank(key: tuple[str, str]) -> tuple[bool, int, bool, bool, int]:
         own = found[key]
-        driven = not spaces_of(own[:1]).isdisjoint(asked)
-        return _is_state(own), len(own), _is_told(own), driven, -len("".join(key))
+        return _is_state(own), len(own), _is_told(own), is_driven(own), -len("".join(key))
+
+    def is_others(own: Sequence[Channel]) -> bool:
+        return is_driven(ranked[0]) and bool(spaces_of(own[:1])) and not is_driven(own)
 
     ranked = [found[key] for key in sorted(found, key=rank, reverse=True)]
     sure = [one for one in ranked[1:] if _is_told(one) or _is_state(one)]
-    faster = [one for one in sure if _outruns(one, ranked[0])]
+    faster = [one for one in sure if _outruns(one, ranked[0]) and not is_others(one)]
     return [*faster, *(one for one in ranked if one not in faster)]
 
 

@@ -71,7 +71,8 @@ def match_names(wanted: Sequence[str], given: Sequence[str]) -> dict[str, Match]
 def _prefer_one_prefix(table: FloatArray, wanted: Sequence[str], given: Sequence[str]) -> None:
     """Score names that differ by the prefix that most do, such as a robot's name or namespace.
 
-    With another prefix that as many have, as with two arms of a kind, none of them is sure.
+    With another prefix that as many have, as with two arms of a kind, in the recording or in the
+    model, none of them is sure.
 
     Args:
       table: Scores of wanted with given names, which are changed.
@@ -86,10 +87,11 @@ def _prefer_one_prefix(table: FloatArray, wanted: Sequence[str], given: Sequence
     best = max(groups.values(), key=len, default=[])
     if len(best) < 2:
         return
-    rows = {row for row, _ in best}
+    rows, columns = ({*each} for each in zip(*best, strict=True))
     alone = True
     for pairs in groups.values():
-        if pairs is not best and rows & {row for row, _ in pairs}:
+        rival = any(row in rows or column in columns for row, column in pairs)
+        if pairs is not best and rival:
             alone &= len(pairs) < len(best)
             for row, column in pairs:
                 table[row, column] = min(table[row, column], _OTHER_PREFIX)

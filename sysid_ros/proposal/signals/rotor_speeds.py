@@ -16,13 +16,35 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.elements import affine_force, tree_of
+from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
 
+_FAST = 95.0  # percentile of the squares of speeds
+_FLYING = 0.25  # of that, below which a rotor bears nothing
+_NOISE = 0.05  # of the fastest speed
 _BORNE = (
     "thrusts are taken to go by the squares of speeds, with a factor of which the rotors bear the "
     "weight of {bodies} that the model says"
 )
+
+
+def lifting_rotors(model: mujoco.MjModel, drives: Sequence[Drive]) -> list[Drive]:
+    """Those of some actuators that bear the weight of a robot together with others on it."""
+    rotors = [one for one in drives if one.thrusts]
+    lifts = _lifts(model, [one.actuator for one in rotors])
+    trees = [tree_of(model, one.actuator) for one in rotors]
+    borne = {
+        tree: sum(x for x, of in zip(lifts, trees, strict=True) if of == tree) for tree in trees
+    }
+    return [one for one, tree in zip(rotors, trees, strict=True) if borne[tree] > 0.0]
+
+
+def turns_both_ways(channel: Channel) -> bool:
+    """Return whether speeds have either sign, which squares have not, by more than noise."""
+    speeds = np.concatenate(channel.values)
+    back, forth = -float(speeds.min()), float(speeds.max())
+    return min(back, forth) > _NOISE * max(back, forth)
 
 
 def as_thrusts(model: mujoco.MjModel, drives: Sequence[Drive], lines: Sequence[Line]) -> list[Line]:
@@ -34,7 +56,8 @@ def as_thrusts(model: mujoco.MjModel, drives: Sequence[Drive], lines: Sequence[L
       lines: What they are told; each is of one number.
 
     Returns:
-      Speeds stay where these rotors bear no weight, as a boat's.
+      Speeds stay where these rotors bear no weight, as a boat's, or turn both ways, as those of
+      what dives: squares have no direction.
     """
     rotors = {one.name: one.actuator for one in drives if one.thrusts}
     told = [one for one in lines if one.name in rotors and one.channel.quantity == "velocity"]
@@ -42,6 +65,8 @@ def as_thrusts(model: mujoco.MjModel, drives: Sequence[Drive], lines: Sequence[L
     found: dict[str, Line] = {}
     for tree in dict.fromkeys(trees.values()):
         own = [one for one in told if trees[one.name] == tree]
+        if any(turns_both_ways(one.channel) for one in own):
+            continue
         lifts = _lifts(model, [rotors[one.name] for one in own])
         borne = sum(lift * _square(one) for lift, one in zip(lifts, own, strict=True))
         if borne > 0.0:
@@ -69,8 +94,10 @@ def _lifts(model: mujoco.MjModel, rotors: Sequence[int]) -> list[float]:
 
 
 def _square(line: Line) -> float:
-    """The usual square of what a rotor is told, also of one that stood for less than half."""
-    return float(np.median(np.concatenate(line.channel.values) ** 2))
+    """The usual square of what a rotor is told as it flies, where it turns less on the ground."""
+    squares = np.concatenate(line.channel.values) ** 2
+    flying = squares > _FLYING * np.percentile(squares, _FAST)
+    return float(np.median(squares[flying])) if flying.any() else 0.0
 
 
 def _squared(line: Line, factor: float) -> Line:

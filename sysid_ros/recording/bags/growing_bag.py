@@ -20,7 +20,6 @@ from sysid_ros.recording.bags.mcap_records import (
     UNPACKABLE,
     UNPARSABLE,
     Findings,
-    Summary,
     messages_in,
     parse_definitions,
     unpack_chunk,
@@ -37,7 +36,7 @@ class GrowingBag:
         self._topics = frozenset(topics)
         self._file = 0  # of those in the folder
         self._position = len(MAGIC)
-        self._declared = _nothing()
+        self._declared = parse_definitions(b"")
 
     def new_messages(self) -> Iterator[RawMessage]:
         """Yield what has been added since the last call.
@@ -59,7 +58,7 @@ class GrowingBag:
             if not ended:
                 return
             self._file, self._position = self._file + 1, len(MAGIC)
-            self._declared = _nothing()
+            self._declared = parse_definitions(b"")
 
     def _new_in(self, file: BinaryIO, size: int) -> Iterator[RawMessage]:
         file.seek(self._position)
@@ -92,7 +91,3 @@ class GrowingBag:
         """Return whether the recorder has completed the file that was read."""
         file.seek(self._position)
         return file.read(1) == bytes([Opcode.DATA_END])
-
-
-def _nothing() -> Summary:
-    return Summary({}, {}, None, {}, set())

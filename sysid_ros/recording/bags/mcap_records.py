@@ -168,11 +168,7 @@ def check_extra(opcode: int, content: bytes) -> None:
 
 
 def parse_definitions(records: bytes, known: Summary | None = None) -> Summary:
-    """Collect the schemas, channels and statistics in a run of records.
-
-    Args:
-      records: The records.
-      known: What was collected before; it is added to.
+    """Collect schemas, channels and statistics in a run of records, added to those known.
 
     Raises:
       UNPARSABLE: One of them is damaged.
@@ -216,11 +212,7 @@ def messages_in(
 ) -> Iterator[RawMessage]:
     """Yield the wanted messages in a run of records; the inner loop of reading MCAP.
 
-    Args:
-      records: The records.
-      wanted: Topics by channel.
-      declared: All that the file declares.
-      found: Gets what was odd; complete when everything was yielded.
+    Topics are given by channel. What was odd is in ``found`` once everything was yielded.
     """
     position, end, channels = 0, len(records), declared.channels
     unpack, size, head = _MESSAGE.unpack_from, _MESSAGE.size, HEADER.size

@@ -41,7 +41,8 @@ from mcap.records import (
     SummaryOffset,
 )
 
-_MAGIC = b"\x89MCAP0\r\n"
+from sysid_ros.recording.bags.mcap_records import MAGIC
+
 _MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log time, publish time
 _MESSAGE_HEAD = _MESSAGE.size - 9  # bytes of a message record that are not data
 _FOOTER_HEAD = struct.Struct("<BQQQ")  # what the summary's checksum covers of the footer
@@ -83,7 +84,7 @@ class McapFile:
         self._counts: Counter[int] = Counter()
         self._time_range: tuple[int, int] | None = None
         self._start_chunk()
-        self._append(_MAGIC + _bytes([Header(profile="ros2", library=library)]))
+        self._append(MAGIC + _bytes([Header(profile="ros2", library=library)]))
 
     @property
     def counts(self) -> Mapping[int, int]:
@@ -201,7 +202,7 @@ class McapFile:
         """
         self.flush()
         end = _bytes([DataEnd(0)])
-        self._append(end + self._summary(self._size + len(end)) + _MAGIC)
+        self._append(end + self._summary(self._size + len(end)) + MAGIC)
         os.fsync(self._file.fileno())
         self._file.close()
 

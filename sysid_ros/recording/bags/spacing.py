@@ -27,12 +27,7 @@ class Sampling:
 
 
 def sampling(times: FloatArray, max_gap: float) -> Sampling:
-    """Describe how evenly times are spaced.
-
-    Args:
-      times: (n,) s, strictly increasing.
-      max_gap: Longer intervals [s] count as gaps.
-    """
+    """Describe how evenly times are spaced, (n,) s, increasing; longer intervals [s] are gaps."""
     if len(times) < 2:
         return Sampling(0.0, 0.0, 0, 0.0)
     intervals = np.diff(times)

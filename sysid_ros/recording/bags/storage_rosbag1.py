@@ -192,7 +192,7 @@ class Rosbag1Storage(Storage):
             self._file.seek(position)
             try:
                 record = self._read_record()
-                inner = _chunk_records(record) if record.opcode == _CHUNK else [record]
+                inner = _records_in(_unpacked(record)) if record.opcode == _CHUNK else [record]
                 contents = [_interpret(one) for one in inner]
             except _MalformedError as problem:
                 if self._is_filler(position, end):
@@ -299,11 +299,6 @@ def _interpret(record: _Record) -> _Message | _Connection | _Counts | None:
     if record.opcode not in (_BAG_HEADER, _INDEX, _CHUNK):
         raise _MalformedError(f"a record there is of type 0x{record.opcode:02x}, which cannot be")
     return None
-
-
-def _chunk_records(chunk: _Record) -> list[_Record]:
-    """Unpack a whole chunk and return its records."""
-    return list(_records_in(_unpacked(chunk)))
 
 
 def _unpacked(chunk: _Record, *, partly: bool = False) -> bytes:

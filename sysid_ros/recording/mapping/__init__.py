@@ -23,6 +23,7 @@ from sysid_ros.recording.mapping.mapping_settings import (
 )
 from sysid_ros.recording.mapping.restarts import split_at_restarts
 from sysid_ros.recording.mapping.samples import are_measurements
+from sysid_ros.recording.mapping.sending_habits import SendingHabit
 from sysid_ros.recording.mapping.signal_map import WantedFields, map_columns, map_recording
 from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC, SimulationTime, simulation_time
 from sysid_ros.recording.mapping.stamps import are_set, choose_stamps, telling_clock

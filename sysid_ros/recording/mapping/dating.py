@@ -159,15 +159,9 @@ def _as_received(topic: DatedTopic) -> tuple[IntArray, IntArray]:
 def stamp_relation(
     columns: TopicColumns, clock: Clock, stamps_ns: IntArray, log_ns: IntArray
 ) -> ClockRelation | None:
-    """The relation of the recorder's clock to a topic's; ``None`` where stamps do not tell.
+    """The relation of the recorder's clock to stamps, (n,) ns; ``None`` where they do not tell.
 
     When a trajectory begins says something only if it was sent then.
-
-    Args:
-      columns: The topic's messages.
-      clock: That of the stamps.
-      stamps_ns: (n,) stamps.
-      log_ns: (n,) receive times of the same messages.
     """
     if clock is Clock.RECEIVE:
         return None

@@ -23,11 +23,7 @@ _HELD_UP = 5.0  # times the median distance from the median, beyond which a mess
 
 
 def late_by(received_ns: IntArray) -> FloatArray | None:
-    """Times from an even rate to the receipt of messages, (n,) s; ``None`` where they have none.
-
-    Args:
-      received_ns: (n,) times of receipt, increasing.
-    """
+    """Times from an even rate to the receipt of messages, (n,) s; ``None`` where they have none."""
     intervals = np.diff(received_ns)
     if len(received_ns) < _LEAST_MESSAGES or (usual := float(np.median(intervals))) <= 0.0:
         return None
@@ -50,9 +46,6 @@ def at_even_rate(received_ns: IntArray) -> IntArray:
 
     What messages take on average stays in them, as it does in delays; those that are held up do not
     count.
-
-    Args:
-      received_ns: (n,) times of receipt, increasing.
     """
     late = late_by(received_ns)
     if late is None:

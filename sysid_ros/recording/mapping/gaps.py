@@ -12,44 +12,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.time_intervals import Intervals, complement, shortest_gap
 
-_STEADY_SHARE = 0.9  # of the intervals must be short for a command to count as a stream
-_FEWEST_PAUSES = 2  # of a stream, as it goes on at one where it was by chance
-_MOST = 0.5  # of its pauses
 _STILL_ACTS = 0.1  # s, by which robots follow their commands late
-_USUAL_CHANGE = 90.0  # percentile of what it changes by between messages
-
-
-def published_on_change(times: FloatArray, max_gap: float) -> bool:
-    """Tell a command that is published when it changes from a stream of commands.
-
-    A stream has at least 90 % of its intervals within ``max_gap``.
-
-    Args:
-      times: (n,) s, strictly increasing.
-      max_gap: Longest interval that a stream should have [s].
-    """
-    intervals = np.diff(times)
-    return not len(intervals) or float(np.mean(intervals <= max_gap)) < _STEADY_SHARE
-
-
-def pauses_without_change(times: FloatArray, values: FloatArray, max_gap: float) -> bool:
-    """Tell a stream that pauses while nothing changes from one of which messages are lost.
-
-    After most pauses the one goes on where it was, by no more than it changes from one message to
-    the next; what is lost for as long has gone somewhere meanwhile.
-
-    Args:
-      times: (n,) s, strictly increasing.
-      values: (n,) or (n, k), what was sent.
-      max_gap: Longer intervals [s] are pauses.
-    """
-    changes = np.abs(np.diff(values.reshape(len(times), -1), axis=0))
-    pauses = np.diff(times) > max_gap
-    if np.count_nonzero(pauses) < _FEWEST_PAUSES or np.all(pauses):
-        return False
-    usual = np.percentile(changes[~pauses], _USUAL_CHANGE, axis=0)
-    goes_on = np.all(changes[pauses] <= usual, axis=1)
-    return bool(np.mean(goes_on) > _MOST)
 
 
 def held_in_pauses(
@@ -64,6 +27,8 @@ def held_in_pauses(
     """
     intervals = np.diff(times)
     before = np.flatnonzero(intervals > max_gap)
+    if not len(before):
+        return times, values
     ends = times[before + 1] - min(float(np.median(intervals)), max_gap)
     return np.insert(times, before + 1, ends), np.insert(values, before + 1, values[before], axis=0)
 
@@ -113,30 +78,26 @@ def unknown_intervals(
     end: float,
     max_gap: float,
     *,
-    held: bool,
     masked: Intervals = (),
     lasting: bool = False,
 ) -> Intervals:
     """Find where nothing is known about a signal although it counts.
 
     These are the intervals between samples that are longer than ``max_gap``, and such stretches
-    before the first and after the last sample. A held command that is published on change keeps
-    its value in between and to the end.
+    before the first and after the last sample.
 
     Args:
       times: (n,) s, strictly increasing, n >= 1.
       start: Where the recording starts [s].
       end: Where it ends [s].
       max_gap: Longest interval that is bridged [s].
-      held: Whether the signal holds its last value between samples.
       masked: When the signal does not count [s].
-      lasting: Whether it is known from its first sample on whatever the intervals, as a
-        trajectory is.
+      lasting: Whether it is known from its first sample on whatever the intervals, as a trajectory
+        is, and a command that is sent as it changes.
 
     Returns:
       Half-open intervals [s] in increasing order.
     """
-    lasting = lasting or (held and published_on_change(times, max_gap))
     unknown: list[tuple[float, float]] = []
     for low, high in complement(masked, start, end):
         if lasting:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
+from sysid_ros.recording.mapping.sending_habits import SendingHabit
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
 from sysid_ros.recording.mapping.turns import TURN
 
@@ -36,6 +37,7 @@ class MappedSignal:
     turn: float = TURN  # what they were: rad, or degrees that nobody said to be any
     repeats: int = 0  # samples that repeated an earlier reading and were left out
     steady: str = ""  # words that refuse what was measured, where it stays the same
+    habit: SendingHabit | None = None  # of controls
 
     @property
     def method(self) -> str:

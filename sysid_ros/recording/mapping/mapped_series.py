@@ -63,15 +63,11 @@ def measured_columns(mapped: MappedRecording) -> list[str]:
 
 
 def export(mapped: MappedRecording, path: str | Path) -> None:
-    """Write a mapped recording as arrays (``.npz``) or as one table (``.csv``).
+    """Write a mapped recording as arrays (``.npz``) or as one table (``.csv``), by the suffix.
 
     The arrays are those of both time series, named ``controls_times``, ``controls_data``,
     ``measured_times`` and so on, and ``start_ns``. The table has a row for each instant at which
     anything was sampled and ``nan`` where a signal was not measured.
-
-    Args:
-      mapped: The recording.
-      path: Where to write; the suffix chooses the format.
 
     Raises:
       OutputError: The suffix is neither, or the file cannot be written.

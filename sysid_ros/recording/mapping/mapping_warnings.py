@@ -30,14 +30,7 @@ def mapping_warnings(
     mapped: MappedRecording,
     length: float,
 ) -> list[str]:
-    """Say in sentences what a reader of the results should know about a recording.
-
-    Args:
-      dated: Its topics.
-      quality: How well they were recorded.
-      mapped: Its signals.
-      length: How long anything was measured [s].
-    """
+    """Say what a reader of the results should know of a recording of ``length`` s, in sentences."""
     found = clock_warnings(dated) + _received(dated) + _own_time(dated)
     for topic in quality:
         found += _of_topic(topic)

@@ -6,19 +6,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedTopic
-from sysid_ros.recording.mapping.gaps import (
-    held_in_pauses,
-    pauses_without_change,
-    published_on_change,
-    unknown_intervals,
-)
+from sysid_ros.recording.mapping.gaps import held_in_pauses, unknown_intervals
 from sysid_ros.recording.mapping.lost_commands import with_lost_commands
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalRequest
@@ -29,6 +25,7 @@ from sysid_ros.recording.mapping.samples import (
     samples,
     steady_signal,
 )
+from sysid_ros.recording.mapping.sending_habits import SendingHabit
 from sysid_ros.recording.mapping.turns import DEGREES, TURN, joined_turns, names_angle, within_one
 from sysid_ros.recording.messages import (
     Components,
@@ -70,6 +67,8 @@ class Part:
     # whether this is a whole recording, in which a signal is not missing for most of the time, and
     # of which it is told whether it stays the same
     whole: bool
+    # how commands were sent before, by signal, where this is the latest part of a longer recording
+    habits: Mapping[str, SendingHabit] = field(default_factory=dict)
 
 
 def map_signal(
@@ -118,13 +117,14 @@ def map_signal(
     kept = Range(used.start - _STILL_FELT, used.end) if control else used
     times, raw = _cut(times, raw, kept, held=held, joined=played_back)
     times, raw = _counting(times, raw, masked, where, only_unknown=control)
-    lasting = played_back or (held and published_on_change(times, part.max_gap))
-    check_samples(times, raw, where, least=1 if lasting else 2)
+    check_samples(times, raw, where, least=1 if played_back or held else 2)
+    habit = SendingHabit.of(times, raw, part.max_gap, part.habits.get(signal.name))
+    lasting = played_back or (held and habit.on_change)
     if control and not played_back and is_command(msgtype, signal.field, signal.topic):
-        times, raw, pausing = _as_sent(times, raw, part.max_gap, held=held)
-        lasting = lasting or pausing
+        times, raw = _as_sent(times, raw, part.max_gap, habit, held=held)
+        lasting = lasting or habit.rests_in_pauses
     gaps = unknown_intervals(
-        times, span.start, span.end, part.max_gap, held=held, masked=masked, lasting=lasting
+        times, span.start, span.end, part.max_gap, masked=masked, lasting=lasting
     )
     if part.whole:
         _check_coverage(gaps, span, masked, part.max_gap, where)
@@ -142,6 +142,7 @@ def map_signal(
         turn=turn,
         repeats=repeats,
         steady="" if control or not part.whole else steady_signal(raw, where),
+        habit=habit if control else None,
     )
 
 
@@ -174,17 +175,12 @@ def _as_read(
 
 
 def _as_sent(
-    times: FloatArray, raw: FloatArray, max_gap: float, *, held: bool
-) -> tuple[FloatArray, FloatArray, bool]:
-    """Add to commands what is known in between: lost ones, and the last ones before pauses.
-
-    Returns:
-      Times (n,) and values (n, k), and whether it is a stream that pauses while nothing changes.
-    """
-    pausing = pauses_without_change(times, raw, max_gap)
+    times: FloatArray, raw: FloatArray, max_gap: float, habit: SendingHabit, *, held: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Add to commands what is known in between: lost ones, and the last ones before pauses."""
     if held:
         times, raw = with_lost_commands(times, raw, max_gap)
-    return (*held_in_pauses(times, raw, max_gap), True) if pausing else (times, raw, False)
+    return held_in_pauses(times, raw, max_gap) if habit.rests_in_pauses else (times, raw)
 
 
 def _without_turns(signal: SignalRequest, raw: FloatArray) -> tuple[FloatArray, int, float]:

@@ -118,10 +118,6 @@ def _is_received_by_simulation(recording: Recording) -> bool:
     return False
 
 
-def _is_latched(qos: str) -> bool:
-    return any(one.durability == "transient_local" for one in read_profiles(qos))
-
-
 def _cuts(recording: Recording, *, published: bool) -> _Cuts:
     """Times at which each topic starts over, of publication if ``published``, else of receipt.
 
@@ -156,7 +152,11 @@ def _cuts(recording: Recording, *, published: bool) -> _Cuts:
         name: [_nearest(own.before, *both) for both in zip(common, halfway, strict=True)]
         for name, own in told.items()
     }
-    latched = {name for name, topic in recording.topics.items() if _is_latched(topic.qos)}
+    latched = {
+        name
+        for name, topic in recording.topics.items()
+        if any(one.durability == "transient_local" for one in read_profiles(topic.qos))
+    }
     late = {name: own.late for name, own in told.items()}
     return _Cuts({**found, CLOCK_TOPIC: halfway}, late, latched, published)
 

@@ -35,6 +35,7 @@ from sysid_ros.recording.mapping.mapping_settings import (
 from sysid_ros.recording.mapping.mapping_warnings import mapping_warnings
 from sysid_ros.recording.mapping.masks import masked_stretches
 from sysid_ros.recording.mapping.one_signal import Part, Range, map_signal
+from sysid_ros.recording.mapping.sending_habits import SendingHabit
 from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
 from sysid_ros.recording.mapping.topic_quality import topic_quality
 from sysid_ros.recording.messages import (
@@ -131,6 +132,7 @@ def map_columns(
     promised: Mapping[str, int | None] | None = None,
     start_ns: int | None = None,
     whole: bool = True,
+    habits: Mapping[str, SendingHabit] | None = None,
     straight: Collection[str] = (),
 ) -> MappedRecording:
     """Make signals of the model of what was read from a recording; see :func:`map_recording`.
@@ -145,6 +147,7 @@ def map_columns(
       start_ns: Epoch nanoseconds of t = 0, where it is not the first stamp.
       whole: Whether this is a whole recording. Of a moment, nothing is said about its quality, and
         a signal may be missing.
+      habits: How commands were sent before by signal, where this is not the recording's beginning.
       straight: As for :func:`map_recording`.
 
     Returns:
@@ -164,7 +167,8 @@ def map_columns(
             masked_stretches([*settings.enabled_when, *signal.enabled_when], dated, clock, max_gap)
             for signal in signals
         ]
-        mapped = _mapped(wanted, dated, masked, Part(used, span, max_gap, whole), straight)
+        part = Part(used, span, max_gap, whole, habits or {})
+        mapped = _mapped(wanted, dated, masked, part, straight)
     except (BagError, DataError) as error:
         raise type(error)(f"{name}: {error}") from error
     masked = [within(out, span.start, span.end) for out in masked]

@@ -161,7 +161,7 @@ def _starting_now(
 def are_set(stamps: IntArray) -> BoolArray:
     """False where a stamp [ns] is zero, which nobody filled in, although others were, (n,)."""
     simulated = not len(stamps) or np.median(stamps) <= _DAY_NS  # whose time may start at zero
-    return np.full(len(stamps), simulated) | (stamps != 0)
+    return np.asarray(stamps != 0) | simulated
 
 
 def put_in_order(

@@ -12,8 +12,8 @@ import numpy as np
 
 from sysid_ros.recording.bags import sampling
 from sysid_ros.recording.mapping.dating import DatedTopic
-from sysid_ros.recording.mapping.gaps import published_on_change
 from sysid_ros.recording.mapping.samples import count_conflicts, count_duplicates, count_interleaved
+from sysid_ros.recording.mapping.sending_habits import published_on_change
 from sysid_ros.recording.mapping.stamps import rounding
 from sysid_ros.recording.messages import Clock, is_command
 from sysid_ros.time_intervals import Intervals, length

@@ -39,12 +39,12 @@ def check_types(msgtype: str, types: Mapping[str, Fielddefs]) -> None:
     stack = [msgtype]
     while stack:
         name = stack[-1]
-        missing = [one for one, _ in _parts(types[name]) if one not in values]
+        missing = [one for one, _ in _parts(types[name]) if one and one not in values]
         if not missing:
             entered.pop(name, None)
             stack.pop()
             values[name] = 1 + sum(
-                count * (values[one] if one else 1) for one, count in _all_parts(types[name])
+                count * (values[one] if one else 1) for one, count in _parts(types[name])
             )
             if values[name] > MOST_VALUES:
                 raise BagError(f"type {name} has more than {MOST_VALUES} values in each message")
@@ -59,15 +59,8 @@ def check_types(msgtype: str, types: Mapping[str, Fielddefs]) -> None:
 
 
 def _parts(fields: Fielddefs) -> Iterator[tuple[str, int]]:
-    """Yield the message types in a type and how many of each it has."""
-    return ((name, count) for name, count in _all_parts(fields) if name)
-
-
-def _all_parts(fields: Fielddefs) -> Iterator[tuple[str, int]]:
-    """The same, and an empty name for each number, text and array of numbers."""
-    for _, description in fields:
-        kind, detail = description
-        yield _part(kind, detail)
+    """Yield the message types in a type and how many of each it has; numbers and texts are ''."""
+    return (_part(kind, detail) for _, (kind, detail) in fields)
 
 
 def _part(kind: Any, detail: Any) -> tuple[str, int]:

@@ -123,12 +123,9 @@ def field_named(name: str, msgtype: str, fields: Iterable[str]) -> str | None:
 
 
 def resolve(path: FieldPath, root: Group, data: bytes = b"") -> Number | Absent:
-    """Find the number a path leads to in one message.
+    """Find the number that a path leads to among a message's fields.
 
-    Args:
-      path: The path.
-      root: The message's fields.
-      data: The message, where the path says whose it is.
+    ``data`` is the message, where the path says whose number it is.
 
     Returns:
       The number's type and offset, or why this message has none.

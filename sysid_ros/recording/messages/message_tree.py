@@ -125,13 +125,9 @@ class MessageTree:
 def locate(
     data: bytes, msgtype: str, types: Mapping[str, Fielddefs], *, serialization: str
 ) -> MessageTree:
-    """Locate every value of one message.
+    """Locate every value of one message, serialized as ``"cdr"`` or ``"ros1"``.
 
-    Args:
-      data: The serialized message.
-      msgtype: Its type.
-      types: Fields of that type and of those it uses.
-      serialization: ``"cdr"`` or ``"ros1"``.
+    ``types`` has the fields of its type and of those it uses.
 
     Raises:
       BagError: The bytes do not fit the type, or it uses a type that is not supported.

@@ -155,11 +155,7 @@ class TrajectoryReader:
 def played(
     starts: FloatArray, trajectories: Sequence[Trajectory | None]
 ) -> tuple[FloatArray, FloatArray]:
-    """Play trajectories one after the other.
-
-    Args:
-      starts: (m,) s, increasing.
-      trajectories: One for each start; ``None`` changes nothing.
+    """Play trajectories one after the other, each from its start, (m,) s; ``None`` changes nothing.
 
     Returns:
       (n,) strictly increasing times [s] and (n,) values; linear in between.

@@ -62,13 +62,7 @@ def turned_text(
 
 
 def within(content: str, room: float, letter: float) -> dict[str, str]:
-    """Attributes that press a text together where it is longer than its room, in pixels.
-
-    Args:
-      content: The text.
-      room: What there is.
-      letter: What one of its letters takes at the most.
-    """
+    """Attributes that press a text together where letters of this width exceed its room, pixels."""
     if len(content) * letter <= room:
         return {}
     return {"textLength": f"{room:.1f}", "lengthAdjust": "spacingAndGlyphs"}

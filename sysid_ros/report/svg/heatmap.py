@@ -18,11 +18,7 @@ _CHARACTER = 6.2  # width of one letter at the labels' size
 
 
 def heatmap(names: Sequence[str], matrix: FloatArray) -> Markup:
-    """Draw ``matrix`` with values in [-1, 1]: orange positive, blue negative.
-
-    Args:
-      names: One per row.
-      matrix: (n, n).
+    """Draw a matrix (n, n) with values in [-1, 1]: orange positive, blue negative; a name a row.
 
     Returns:
       An SVG element with the numbers in the cells where there is room.

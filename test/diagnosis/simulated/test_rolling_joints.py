@@ -30,11 +30,19 @@ def angles() -> dict[str, FloatArray]:
     return {"left": (ahead - SIDE * turn) / RADIUS, "right": (ahead + SIDE * turn) / RADIUS}
 
 
-def recording(measured: Mapping[str, FloatArray], height: float = RADIUS) -> Recorded:
-    """The base as wheels that roll move it, with what was measured of their angles."""
-    own = angles()
+def recording(
+    measured: Mapping[str, FloatArray],
+    height: float = RADIUS,
+    own: Mapping[str, FloatArray] | None = None,
+    turning: float = 1.0,
+) -> Recorded:
+    """The base as wheels move it that turn so, with what was measured of their angles.
+
+    It turns by a share of what it would if wheels did not skid.
+    """
+    own = own or angles()
     ahead = 0.5 * RADIUS * (own["left"] + own["right"])
-    yaw = 0.5 * RADIUS / SIDE * (own["right"] - own["left"])
+    yaw = turning * 0.5 * RADIUS / SIDE * (own["right"] - own["left"])
     steps = np.diff(ahead, prepend=ahead[0])
     place = np.cumsum(steps * np.cos(yaw)), np.cumsum(steps * np.sin(yaw))
     still = np.zeros_like(yaw)
@@ -86,3 +94,14 @@ def test_a_base_that_is_not_on_its_floor_tells_nothing() -> None:
     """As of odometry in a plane, whose zero is the floor's."""
     own = angles()
     assert told({"left": -own["left"], "right": own["right"]}, height=0.0) == []
+
+
+@pytest.mark.parametrize("turning", [0.8, 0.6, 0.4])
+def test_wheels_that_skid_in_a_circle_have_no_factors(turning: float) -> None:
+    """Of all that it turns, a base whose wheels nothing steers turns a part."""
+    steps = 0.02 / RADIUS * np.array([0.1 + 0.03 * np.sin(TIMES), 0.5 + 0.05 * np.sin(1.3 * TIMES)])
+    left, right = np.cumsum(steps, axis=1)
+    own = {"left": left, "right": right}
+    assert rolling_explanations(recording(own, own=own, turning=turning)) == []
+    (sign,) = rolling_explanations(recording({**own, "left": -left}, own=own))
+    assert sign.change.signals == ("left",)

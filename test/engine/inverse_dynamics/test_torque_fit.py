@@ -316,7 +316,7 @@ def test_base_parameters_allow_for_reversals_and_doubtful_delays() -> None:
     rng, truth, eye = np.random.default_rng(0), np.array([1.0, 2.0]), np.eye(2)
     data = Equations(np.tile(eye, (20, 1, 1)), truth + 0.01 * rng.standard_normal((20, 2)))
     system = BaseSystem(
-        data, None, np.zeros(0), np.zeros(2), np.zeros(2), np.zeros(2), doubts={}
+        data, None, np.zeros(0), np.zeros(2), np.zeros(2), np.zeros(2), doubts={}, pull=np.zeros(2)
     )  # fmt: skip
 
     def errors(changed: BaseSystem) -> np.ndarray:
@@ -331,3 +331,6 @@ def test_base_parameters_allow_for_reversals_and_doubtful_delays() -> None:
     doubtful = errors(system._replace(doubts={1: 900.0}))
     assert doubtful[1] == pytest.approx(np.sqrt(900.0 / 20.0))
     assert doubtful[0] == plain[0]
+    pulled = errors(system._replace(pull=np.array([2.0, 0.0])))
+    assert pulled[0] == pytest.approx(0.5 * 2.0 / 20.0, rel=0.01)
+    assert pulled[1] == plain[1]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,11 +70,21 @@ def test_a_urdf_that_is_the_model_says_the_limits(tmp_path: Path) -> None:
     request = replace(REQUEST, joints=("elbow",), velocity=None, acceleration=None, fill=1.0)
     limits = design_for(experiment, request).robot.demands.limits
     assert [*limits.lower, *limits.upper, *limits.velocity] == [-1.0, 1.5, 3.0]
+    for given, used in ((2.0, 2.0), (4.0, 3.0)):  # nobody who asks for less gets more
+        slower = design_for(experiment, replace(request, velocity=given)).robot.demands.limits
+        assert slower.velocity == [used]
     (tmp_path / "arm.urdf").write_text(
         (tmp_path / "arm.urdf").read_text().replace(' velocity="3"', "")
     )
     with pytest.raises(ExcitationError, match=r"limit velocity of joint elbow; .* or --velocity"):
         design_for(experiment, request)
+
+    zeros = limit.replace("-1", "0").replace("1.5", "0").replace("3", "0").replace("9", "0")
+    (tmp_path / "arm.urdf").write_text(
+        (tmp_path / "arm.urdf").read_text().replace(limit.replace(' velocity="3"', ""), zeros)
+    )
+    limits = design_for(experiment, replace(request, velocity=1.0)).robot.demands.limits
+    assert [*limits.lower, *limits.velocity, *limits.effort] == [-math.pi, 1.0, math.inf]
 
 
 @pytest.mark.parametrize("noise", [(1.0, 2.0, 3.0), (0.0,)])

@@ -477,7 +477,7 @@ def test_two_parts_of_a_topic_are_a_name_too_and_a_field_is_one() -> None:
 def test_a_rotor_is_told_how_fast_it_turns_but_a_joints_motor_is_not() -> None:
     model = mujoco.MjModel.from_xml_string(DRONE)
     speeds = [
-        asked(f"/{name}/cmd_rpm", "std_msgs/msg/Float64", values, "velocity")
+        asked(f"/{name}/cmd_rpm", "std_msgs/msg/Float64", 9.0 + values, "velocity")
         for name, values in zip(("t2", "t1"), motions(2).T, strict=True)
     ]
     lines = {line.name: line for line in map_channels(model, speeds).lines}

@@ -357,6 +357,22 @@ def test_an_imus_orientation_is_none_where_a_pose_tells_of_the_base(topic: str) 
     assert fields == ["angular_velocity"]
 
 
+def test_one_of_two_imus_tells_how_what_floats_is_turned() -> None:
+    """Their filters' headings are not the same."""
+    rear = '<site name="rear"/></body>'
+    text = MODEL.replace("</body>", rear, 1).replace(
+        "<sensor>", '<sensor><gyro name="r" site="rear"/>'
+    )
+    parts = ("angular_velocity.x", "orientation.x")
+    imus = [
+        channel(f"/{one}", "sensor_msgs/msg/Imu", part) for one in ("imu", "rear") for part in parts
+    ]
+    lines = body_lines(mujoco.MjModel.from_xml_string(text), imus)
+    fields = [(one.channel.topic, one.channel.field) for one in lines]
+    assert [topic for topic, field in fields if field == "angular_velocity"] == ["/rear", "/imu"]
+    assert [topic for topic, field in fields if field == "orientation"] == ["/rear"]
+
+
 @pytest.mark.parametrize(
     ("topic", "place"), [("/lowstate", "pelvis"), ("/imu_in_torso/data", "torso")]
 )

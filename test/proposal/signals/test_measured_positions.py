@@ -92,6 +92,19 @@ def test_the_driver_outruns_a_joint_state_that_somebody_sends_again(
     assert found_in(channels) == {n: (topic, f"position[{n}]") for n in JOINTS}
 
 
+def test_no_robot_outruns_the_one_that_is_asked() -> None:
+    """As a leader at 1 kHz beside its follower at 250 Hz, which has the commands."""
+    kind = "sensor_msgs/msg/JointState"
+    channels = [
+        told(f"/{robot}/joint_states", kind, f"position[{n}]", n, slower=slower)
+        for robot, slower in (("b", 4), ("a", 1))
+        for n in JOINTS
+    ]
+    asked = [replace(told("/b/asked", kind, f"position[{n}]", n), command=True) for n in JOINTS]
+    found = found_in([*channels, *asked])
+    assert {topic for topic, _ in found.values()} == {"/b/joint_states"}
+
+
 def test_topics_that_differ_by_an_id_are_in_its_order() -> None:
     """Neither joints nor actuators are called by it, and two digits come after one."""
     status, asked = "can_msgs/msg/MotorStatus", "can_msgs/msg/MotorCommand"

@@ -122,3 +122,10 @@ def test_a_name_that_is_surely_ones_is_not_anothers_that_is_similar() -> None:
     found = match_names([*left, *right], [*left, *left])
     assert {name: match.sure for name, match in found.items()} == dict.fromkeys(left, True)
     assert match_names(right, ["right_elbow_jnt", "rite_wrist_j"])["right_wrist_j"].index == 1
+
+
+def test_names_of_one_robot_are_surely_none_of_two_in_the_model() -> None:
+    joints = [f"{arm}/{joint}" for arm in ("left_arm", "right_arm") for joint in ("elbow", "wrist")]
+    found = match_names(joints, ["elbow", "wrist"])
+    assert len(found) == 2 and not any(match.sure for match in found.values())
+    assert all(match.sure for match in match_names(joints[:2], ["elbow", "wrist"]).values())

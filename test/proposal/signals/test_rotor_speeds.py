@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
 
+from sysid_ros.proposal.signals.actuator_inputs import command_lines
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of
 from sysid_ros.proposal.signals.lines import Line
@@ -29,8 +32,8 @@ def model(thrusts: str) -> mujoco.MjModel:
     )
 
 
-def told(name: str, quantity: str, speed: float = 500.0) -> Line:
-    values = np.where(TIMES < 4.0, 0.0, speed)  # it stands at first
+def told(name: str, quantity: str, speed: float = 500.0, first: float = 0.0) -> Line:
+    values = np.where(TIMES < 7.0, first, speed)  # it stands at first, for most of the time
     field = f"velocity[{name}]"
     return Line(
         "actuator", name, Channel("/speeds", "", field, "", quantity, 0, True, (TIMES,), (values,))
@@ -76,6 +79,41 @@ def test_what_is_no_speed_stays() -> None:
     robot = model('<motor name="a" site="a" gear="0 0 1 0 0 0"/>')
     given = [told("a", "effort")]
     assert as_thrusts(robot, drives_of(robot), given) == given
+
+
+def test_what_turns_both_ways_has_no_squares() -> None:
+    robot = model('<motor name="a" site="a" gear="0 0 1 0 0 0"/>')
+    given = [told("a", "velocity", first=-100.0)]
+    assert as_thrusts(robot, drives_of(robot), given) == given
+    (drive,) = drives_of(robot)
+    (factored,) = as_thrusts(robot, [drive], [told("a", "velocity", -500.0, -20.0)])
+    assert factor(factored) == pytest.approx(2.5 * 9.81 / 500.0**2, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("gear", "first", "mapped"),
+    [
+        ("0 0 1", 20.0, True),
+        ("0 0 1", -1.0, True),
+        ("0 0 1", -100.0, False),
+        ("1 0 0", 20.0, False),
+    ],
+)
+def test_speeds_that_are_no_thrusts_are_possible_inputs_alone(
+    gear: str, first: float, mapped: bool
+) -> None:
+    """Of a boat, or of what dives, no thrust is as large as the number of its rotor's speed."""
+    robot = model(f'<motor name="a" site="a" gear="{gear} 0 0 0"/>')
+    own = told("a", "velocity", first=first).channel
+    found = command_lines(
+        robot,
+        drives_of(robot),
+        [replace(own, field="velocity[0]", msgtype="actuator_msgs/msg/Actuators")],
+        {},
+        [],
+    )
+    assert ([one.name for one in found.lines] == ["a"]) == mapped
+    assert ([one.name for one in found.possible] == ["a"]) != mapped
 
 
 def test_speeds_that_escs_tell_drive_rotors_that_nothing_else_does() -> None:

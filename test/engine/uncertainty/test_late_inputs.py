@@ -1,0 +1,67 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Torques that act at another time than they are stamped: intervals know, the report says so."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pendulum
+import pytest
+
+from sysid_ros.engine.estimation import FitResult, FitSettings, fit, model_error_sentences
+from sysid_ros.engine.estimation.shifts import LATE_INPUTS
+from sysid_ros.engine.parameters import Parameter, SignalModifier, moves_with
+from sysid_ros.engine.signals import TimeSeries
+
+SETTINGS = FitSettings(window_length=1.0, threads=1)
+
+
+def fitted(late: float, *, freed: bool = False) -> FitResult:
+    """A fit whose torques act ``late`` s behind their stamps."""
+    control, measured = pendulum.recording(noise=2e-4, duration=16.0)
+    early: TimeSeries = replace(control, times=control.times - late)
+    params = pendulum.parameters()
+    if freed:
+        modifier = SignalModifier("motor", "delay")
+        params.add(Parameter("delay", 0.0, -0.02, 0.02, modifier=modifier))
+    return fit([pendulum.sequences(early, measured)], params, SETTINGS)
+
+
+def told(result: FitResult) -> list[str]:
+    assert result.model_error is not None
+    said = model_error_sentences(result.parameters, result.model_error)
+    return [one for one in said if LATE_INPUTS in one]
+
+
+def missed(result: FitResult, late: float) -> list[str]:
+    true = pendulum.TRUTH | {"delay": late}
+    found = []
+    for one in result.parameters:
+        interval = one.interval()
+        assert interval is not None
+        if not interval[0] <= true[one.name] <= interval[1]:
+            found.append(one.name)
+    return found
+
+
+@pytest.mark.parametrize(("late", "way"), [(0.004, "later"), (-0.004, "earlier")])
+def test_intervals_hold_of_torques_that_are_late_or_early(late: float, way: str) -> None:
+    result = fitted(late)
+    assert not missed(result, late)
+    assert any(moves_with(LATE_INPUTS) in one.flags for one in result.parameters)
+    [said] = told(result)
+    found = re.search(rf"act ([\d.]+) ms {way}", said)
+    assert found is not None
+    assert float(found[1]) == pytest.approx(4.0, rel=0.15)
+
+
+@pytest.mark.parametrize(("late", "freed"), [(0.0, False), (0.004, True)])
+def test_nothing_is_said_of_torques_in_time_or_whose_delay_is_free(
+    late: float, freed: bool
+) -> None:
+    result = fitted(late, freed=freed)
+    assert not told(result)
+    assert not missed(result, late)

@@ -1,0 +1,37 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Parameters of a topic are those of all its inputs, where all of them have them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sysid_ros.proposal.mapped_inputs import Inputs
+from sysid_ros.proposal.signal_parameters import delays, thrust_factors
+
+TOPIC = "/actuators"
+
+
+@pytest.mark.parametrize(("tilts", "named"), [(False, TOPIC), (True, "rotor_*")])
+def test_the_factor_of_thrusts_is_none_of_the_angle_beside_them(tilts: bool, named: str) -> None:
+    """As Actuators tell speeds of rotors and angles of what tilts them in one message."""
+    rotors, names = ["rotor_1", "rotor_2"], ["rotor_1", "rotor_2", *["tilt"] * tilts]
+    inputs = Inputs(
+        dict.fromkeys(names, True), dict.fromkeys(names, TOPIC), frozenset({TOPIC}),
+        squares=frozenset(rotors),
+    )  # fmt: skip
+    (factor,) = thrust_factors(inputs, ())
+    assert (factor.name, factor.attribute, factor.shared) == (named, "gain", True)
+    (delay,) = delays(inputs, ())
+    assert (delay.name, delay.attribute, delay.shared) == (TOPIC, "delay", True)
+
+
+def test_a_pattern_of_inputs_has_no_sensor_that_is_called_alike() -> None:
+    names = ["motor_1", "motor_2"]
+    inputs = Inputs(dict.fromkeys(names, True), dict.fromkeys(names, TOPIC), frozenset())
+    assert [one.name for one in delays(inputs, ())] == ["motor_*"]
+    beside = replace(inputs, measured=frozenset({"motor_imu"}))
+    assert [one.name for one in delays(beside, ())] == names
