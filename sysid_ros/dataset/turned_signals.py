@@ -62,7 +62,8 @@ def with_turned_positions(mapped: MappedRecording, spec: mujoco.MjSpec) -> Mappe
     """
     if not any(one.turns and one.turn != DEGREES for one in mapped.measured):
         return mapped
-    model, moved = spec.copy().compile(), {}
+    model = spec.copy().compile()
+    moved: dict[str, MappedSignal] = {}
     for joint, one in _angles(mapped, spec).items():
         row = model.joint(joint)
         hinge = int(row.type[0]) == int(mujoco.mjtJoint.mjJNT_HINGE)

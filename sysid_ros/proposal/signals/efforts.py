@@ -75,7 +75,7 @@ def _is_of_joint(model: mujoco.MjModel, effort: Line, command: Channel) -> bool:
     """Return whether a motor's range of inputs is beyond a command, and its joint's is not."""
     low, high = control_range(model, model.actuator(effort.name).id)
     size = float(np.sqrt(np.mean(np.concatenate(command.values) ** 2)))
-    return size * abs(effort.scale) <= max(-low, high) < size
+    return size * abs(effort.scale) <= float(max(-low, high)) < size
 
 
 def _repeats(effort: Line, command: Channel) -> bool:

@@ -72,12 +72,12 @@ class SendingHabit:
 
     @property
     def on_change(self) -> bool:
-        """Whether it is sent as it changes, and is no stream."""
+        """Tell whether it is sent as it changes, and is no stream."""
         return _sent_on_change(self.steps, self.pauses)
 
     @property
     def rests_in_pauses(self) -> bool:
-        """Whether it is a stream that pauses while nothing changes, and none that loses messages.
+        """Tell a stream that pauses while nothing changes from one that loses messages.
 
         After most pauses the one goes on where it was, by no more than it changes from one message
         to the next; what is lost for as long has gone somewhere meanwhile. What jumps about, as
