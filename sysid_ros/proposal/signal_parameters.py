@@ -65,7 +65,8 @@ def delays(
 def _of_measured(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
     """Delays of inputs that are measured: sampled before or behind a controller's step, filtered.
 
-    A torque that was sampled just before the next is early by half of what it was held for.
+    A torque that was sampled just before the next is early by half of what it was held for. Where
+    recordings do not ask for that, a fit's intervals know of the rest.
     """
     measured = [name for name, is_held in inputs.held.items() if not is_held]
     for topic in dict.fromkeys(inputs.topics[name] for name in measured):
@@ -80,6 +81,8 @@ def _of_measured(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate
                 typical=_USUAL_DELAY,
                 initial=0.0,
                 shared=together,
+                on_demand=True,
+                doubt="when torque was sampled",
             )
 
 

@@ -96,6 +96,7 @@ def test_measured_torque_may_be_early_or_late() -> None:
     (delay,) = (one for one in offered(arm(2), given) if one.attribute == "delay")
     assert (delay.name, delay.shared, delay.initial) == ("*[01]", True, 0.0)
     assert delay.low == -delay.high < 0.0
+    assert delay.on_demand  # an offset of torque was not found beside one that nothing asked for
 
 
 def test_a_search_starts_where_a_joint_of_usual_friction_slides() -> None:
