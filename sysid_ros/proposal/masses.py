@@ -257,7 +257,8 @@ def borne_by(
     model: mujoco.MjModel, thrusts: Collection[str], offered: Sequence[Candidate]
 ) -> list[Candidate]:
     """Those of some candidates that are masses of what some actuators carry."""
-    trees = {tree_of(model, int(model.actuator(name).id)) for name in thrusts}
+    own = [k for k in range(n_actuators(model)) if model.actuator(k).name in thrusts]
+    trees = {tree_of(model, actuator) for actuator in own}
     return [
         one
         for one in offered

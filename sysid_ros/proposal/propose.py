@@ -170,8 +170,9 @@ def _determined(
     loaded: Loaded | None,
 ) -> Proposal:
     """The proposal with the parameters that the recordings determine, and what is left to say."""
-    draft, recorded, before = *with_thrust_law(draft, recorded, output), draft
-    loaded = loaded if draft.signals == before.signals else None
+    before = draft.signals
+    draft, recorded = with_thrust_law(draft, recorded, output)
+    loaded = loaded if draft.signals == before else None
     spec, mapping = recorded.spec, recorded.mapping
     guessed = any(line.kind in SERVOS and line.channel.command for line in mapping.lines)
     masses = masses_that_gravity_names(spec, findings)

@@ -133,7 +133,7 @@ def _is_share(model: mujoco.MjModel, rotor: int, channel: Channel) -> bool:
     high = float(model.actuator_ctrlrange[rotor, 1])
     its_own = bool(model.actuator_ctrllimited[rotor]) and most <= high <= _COVERED * most
     pulses = least >= _PULSES[0] and most <= _PULSES[1]
-    return not its_own and not pulses
+    return least >= 0.0 and not its_own and not pulses  # what turns either way swims
 
 
 def _says_share(topic: str, field: str) -> bool:

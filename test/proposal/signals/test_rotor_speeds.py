@@ -150,6 +150,7 @@ def share(topic: str, field: str, most: float, least: float = 0.0) -> Line:
         (share("/thruster_controls", "data[0]", 25.0), "", False),  # which bear the weight
         (share("/thrusts", "data[0]", 0.6), "", False),
         (share("/mavros/pwm", "channels[0]", 1700.0, 1000.0), "", False),  # nobody says share
+        (share("/motors", "control[0]", 0.6, -0.6), "", False),  # as of what floats in water
         (share("/motor_pwm", "data[0]", 1700.0, 1000.0), "", False),  # whose zero is a thousand
         (share("/motors", "control[0]", 0.6), 'ctrlrange="0 1"', False),  # the model's own
         (share("/motors", "control[0]", 0.6), 'ctrlrange="0 30"', True),
