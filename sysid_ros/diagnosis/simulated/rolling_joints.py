@@ -111,8 +111,8 @@ class _Rolling:
 
     @property
     def _usual(self) -> FloatArray:
-        usual: FloatArray = np.sqrt(np.mean(self.rolled**2, axis=0))
-        return np.maximum(usual, 1e-9)
+        usual = np.sqrt(np.mean(self.rolled**2, axis=0))
+        return np.asarray(np.maximum(usual, 1e-9))
 
     def discrete(self) -> Iterator[Change]:
         """Signs, degrees for radians and exchanges."""
