@@ -83,7 +83,7 @@ class Trial:
     delay: float
 
     def experiment(self, planted: Planted | None = None, **keys: Any) -> Experiment:
-        """The proposed file with a mistake, and with other keys."""
+        """The proposed file with a mistake and other keys; delays are free only in these."""
         tree: dict[str, Any] = {
             k: self.tree[k] for k in ("model", "sequences", "sensors", "windows") if k in self.tree
         }
@@ -92,7 +92,8 @@ class Trial:
         signals = self.tree["signals"] if planted is None else list(planted.signals)
         if planted is not None and planted.model:
             tree["model"] = planted.model
-        text = yaml.safe_dump({**tree, "signals": signals, "parameters": [], **keys})
+        free = [one for one in self.tree.get("parameters", ()) if "delay" not in one]
+        text = yaml.safe_dump({**tree, "signals": signals, "parameters": free, **keys})
         if planted is not None and planted.late:
             text = text.replace("bag: bag", "bag: late").replace("- bag\n", "- late\n")
         return parse_experiment(text, path=self.folder / "experiment.yaml")
