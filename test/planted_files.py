@@ -83,17 +83,17 @@ class Trial:
     delay: float
 
     def experiment(self, planted: Planted | None = None, **keys: Any) -> Experiment:
-        """The proposed file with a mistake, and with other keys; signals have no parameters."""
+        """The proposed file with a mistake and other keys; delays are free only in these."""
         tree: dict[str, Any] = {
             k: self.tree[k] for k in ("model", "sequences", "sensors", "windows") if k in self.tree
         }
-        own = [one for one in self.tree.get("parameters", ()) if "signal" not in one]
         if method := self.tree.get("fit", {}).get("method"):
             tree["fit"] = {"method": method}
         signals = self.tree["signals"] if planted is None else list(planted.signals)
         if planted is not None and planted.model:
             tree["model"] = planted.model
-        text = yaml.safe_dump({**tree, "signals": signals, "parameters": own, **keys})
+        free = [one for one in self.tree.get("parameters", ()) if "delay" not in one]
+        text = yaml.safe_dump({**tree, "signals": signals, "parameters": free, **keys})
         if planted is not None and planted.late:
             text = text.replace("bag: bag", "bag: late").replace("- bag\n", "- late\n")
         return parse_experiment(text, path=self.folder / "experiment.yaml")

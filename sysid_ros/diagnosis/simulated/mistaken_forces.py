@@ -108,9 +108,8 @@ class MovingForces:
         most = np.where(left <= _ALIKE * left.min(), held.gained()[1], -1.0)
         best = int(np.argmax(most))
         step, noise = float(steps[best]), self.windows.together(names, beside)[1] * freely.left
-        most_of_all = gained[best] >= _TIMES * (left[best] - noise)
-        much = gained[best] >= _GAINED * freely.left
-        if not (much and most_of_all) or freely.better(best, 0.0, step)[1] < _BETTER_WINDOWS:
+        most_of_all = is_most(float(gained[best]), float(left[best]), noise)
+        if not most_of_all or freely.better(best, 0.0, step)[1] < _BETTER_WINDOWS:
             return None
         label = [*self.factors][best]
         found = self._followed(label, beside, step)
@@ -143,6 +142,17 @@ class MovingForces:
                 return factor, reach
             factor = _far_enough(factor, value)
         return None
+
+
+def is_most(explained: float, left: float, noise: float) -> bool:
+    """Return whether something explains much, and most of what anything does.
+
+    Args:
+      explained: The squares that it explains.
+      left: Those that are left with it.
+      noise: Those that are left with whatever may be wrong.
+    """
+    return explained >= max(_TIMES * (left - noise), _GAINED * (explained + left))
 
 
 def _far_enough(factor: float, value: float) -> float:

@@ -51,7 +51,7 @@ from sysid_ros.diagnosis.fits import (
 from sysid_ros.diagnosis.simulated import mass_finding
 from sysid_ros.diagnosis.simulated.all_masses import all_masses_off, common_factor
 from sysid_ros.diagnosis.simulated.changed_load import body_of, changed_load
-from sysid_ros.diagnosis.simulated.mistaken_forces import MovingForces
+from sysid_ros.diagnosis.simulated.mistaken_forces import MovingForces, is_most
 from sysid_ros.diagnosis.simulated.moved_mass import moved_mass, suspected_bodies
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
 from sysid_ros.diagnosis.simulated.tilted_gravity import turned_gravity
@@ -66,7 +66,6 @@ _ALIKE = 1.2  # ratio of powers up to which a mass leaves as little as other zer
 _LESS = 0.95  # of what is left of a signal that shows a mass, once it is another
 _UNEXPLAINED = 0.2  # of signals' variation, from which on something else is wrong
 _LATE = 0.015  # s, from which a delay is told that no equation of joints shows
-_TIMES = 3.0  # what is left, that a delay explains: a quarter is left without it
 _BETTER_WINDOWS = 0.75  # of the windows, in which it must be better
 
 
@@ -250,10 +249,15 @@ class WindowTest:
             scores = windows.scores([name], rest)
             unit, best = float(scores.sizes[0]), float(scores.gained()[0][0])
             more, better = scores.better(0, -late / unit, best)
-            late += best * unit
             left = scores.left - float(scores.gained()[1][0])
-            if more < _TIMES * left or better < _BETTER_WINDOWS:
+            suspects = [name, *_names(self.zeros), *_names(self.factors)]
+            noise = windows.together(suspects, rest)[1] * scores.left
+            if not is_most(more, left, noise) or better < _BETTER_WINDOWS:
                 continue
+            near = self._settled(windows)
+            scores = near.scores([name], rest)
+            unit, best = float(scores.sizes[0]), float(scores.gained()[0][0])
+            late = near.value(name) - known + best * unit
             reach = unit * scores.reach(0, best) + resolution_of(self.recorded, labels)
             change = Family(FindingKind.LAG, labels, ()).change(late)
             shares = _shares(left + more, left)
@@ -265,17 +269,10 @@ class WindowTest:
         windows, recorded = self._windows, self.recorded
         if windows is None or not self.factors:
             return []
-        driven = [
-            joint
-            for actuator, label in recorded.efforts.items()
-            if label in self.factors
-            for joint in recorded.arms(actuator)
-            if joint in recorded.positions
-        ]
-        measured = [
-            joint_pairs(recorded, *pair)
-            for pair in itertools.combinations(dict.fromkeys(driven), 2)
-        ]
+        own = [actuator for actuator, one in recorded.efforts.items() if one in self.factors]
+        arms = dict.fromkeys(joint for actuator in own for joint in recorded.arms(actuator))
+        driven = [joint for joint in arms if joint in recorded.positions]
+        measured = [joint_pairs(recorded, *pair) for pair in itertools.combinations(driven, 2)]
         usual, masses = _names(self.usual), _names(self.masses)
         shown = Simulated(recorded, {}).compared(windows.left)
         forces = MovingForces(
@@ -312,6 +309,12 @@ class WindowTest:
             return windows
         # What a few steps of a fit leave may look like a mass, and be gone after a few more.
         return self._linearized(patient=True, begun=windows)
+
+    def _settled(self, windows: WindowScores) -> WindowScores:
+        """The same at the end of a fit, of which a few steps end on the way to a long delay."""
+        if windows.patient or windows.settled:
+            return windows
+        return self._linearized(patient=True, begun=windows) or windows
 
     @cached_property
     def _weighed(self) -> WindowScores | None:

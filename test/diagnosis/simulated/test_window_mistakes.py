@@ -585,3 +585,28 @@ def test_no_fit_goes_to_its_end_for_masses_beside_gains_that_are_not_free(
     monkeypatch.setattr(fitted_windows, "minimize", None)
     experiment = guessed_servos(tmp_path)
     assert FindingKind.GRAVITY not in {one.kind for one in check_experiment(experiment, None)}
+
+
+def test_commands_of_a_drone_that_act_late(tmp_path: Path) -> None:
+    """Most of what is left is noise, and a few steps of a fit end half-way to the delay."""
+    name = "Micro drone of a thrust and three moments"
+    robot = next(one for one in own_robots() if one.name == name)
+    (controller,) = robot.plan.controllers
+    late = replace(robot.plan, duration=6.0, controllers=(replace(controller, delay=0.05),))
+    generate(robot.model(), late, tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(robot.model().to_xml())
+    text = """model: robot.xml
+sequences: [bag]
+signals:
+  - {actuator: body_thrust, topic: /cf2/wrench, field: "data[0]"}
+  - {actuator: x_moment, topic: /cf2/wrench, field: "data[1]"}
+  - {actuator: y_moment, topic: /cf2/wrench, field: "data[2]"}
+  - {actuator: z_moment, topic: /cf2/wrench, field: "data[3]"}
+  - {qpos: cf2, topic: /cf2/odom, field: pose.pose}
+  - {sensor: body_gyro, topic: /cf2/imu, field: angular_velocity}
+parameters: []
+"""
+    found = check_experiment(parse_experiment(text, path=tmp_path / "experiment.yaml"), None)
+    (lag,) = [one for one in found if one.kind is FindingKind.LAG]
+    assert lag.evidence["size"] == pytest.approx(0.05, abs=0.005)
+    assert lag.evidence["size_low"] < 0.05 < lag.evidence["size_high"]
