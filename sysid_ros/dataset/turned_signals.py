@@ -87,8 +87,9 @@ def _turns_back(one: MappedSignal, low: float, high: float) -> float:
     """The whole turns [rad] that put an angle into a range; zero where none do."""
     lowest, highest = float(one.values.min()), float(one.values.max())
     back = one.turn * round(0.5 * (low + high - lowest - highest) / one.turn)
-    spare = _SPARE * (high - low)
-    return back if low - spare < lowest + back and highest + back < high + spare else 0.0
+    low, high = low - _SPARE * (high - low), high + _SPARE * (high - low)
+    inside = low < lowest and highest < high  # of one of several turns, as an arm's may have
+    return back if not inside and low < lowest + back and highest + back < high else 0.0
 
 
 def with_turned_commands(mapped: MappedRecording, spec: mujoco.MjSpec) -> MappedRecording:

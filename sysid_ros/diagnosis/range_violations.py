@@ -204,10 +204,11 @@ def _half_a_turn(recorded: Recorded) -> dict[str, float]:
     ]
     if sum(beyond) < max(2.0, 0.5 * len(hinges)):
         return {}
+    places = [(positions_of(recorded, joint), low, high) for joint, _, low, high in hinges]
+    if all(_fits(one, low, high) or _fits(-one, low, high) for one, low, high in places):
+        return {}  # of some the sign may be wrong instead
     for back in (-0.5 * _TURN, 0.5 * _TURN):
-        if all(
-            _fits(positions_of(recorded, joint) + back, low, high) for joint, _, low, high in hinges
-        ):
+        if all(_fits(one + back, low, high) for one, low, high in places):
             told = [label for _, label, _, _ in hinges]
             for joint, _, _, _ in hinges:
                 place = float(positions_of(recorded, joint).mean())

@@ -110,6 +110,14 @@ def test_angles_modulo_a_turn_are_in_that_of_their_range(
     assert with_turned_positions(alone, spec) is alone
 
 
+def test_angles_within_a_range_of_two_turns_stay() -> None:
+    """As an arm's may be at 4.5 rad of -2 pi to 2 pi."""
+    text = JOINTS.replace('name="turns"', 'name="turns" range="-360 360"')
+    own = MappedSignal(SignalKind.QPOS, "turns", TIMES, 4.5 + 0.6 * np.sin(TIMES), False, None)
+    mapped = MappedRecording("run", 0, 12.0, (), (replace(own, turns=1),))
+    assert with_turned_positions(mapped, mujoco.MjSpec.from_string(text)) is mapped
+
+
 def test_a_step_of_most_of_a_turn_stays_while_the_joint_overshoots() -> None:
     since = np.maximum(TIMES - 1.0, 0.0)
     steps = np.where(TIMES < 1.0, 0.0, 6.0)

@@ -201,6 +201,20 @@ def test_angles_that_are_all_half_a_turn_away_are_told(
         assert "half a turn" in claim
 
 
+def test_signs_that_may_be_wrong_are_no_half_turns() -> None:
+    """Of encoders that count the other way half a turn puts one-sided ranges right, too."""
+    bodies = [f'<body><joint name="{n}" range="0 2.6"/><geom size=".1"/>' for n in "ab"]
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><compiler angle="radian"/><worldbody>{bodies[0]}{bodies[1]}</body></body>'
+        "</worldbody></mujoco>"
+    )
+    times = np.linspace(0.0, 10.0, 1001)
+    for away, count in ((lambda q: -q, 0), (lambda q: q + math.pi, 1)):
+        told = {f"{n}_qpos": Samples(times, away(1.3 + 0.6 * np.sin(times))) for n in "ab"}
+        recorded = Recorded(model, (told,), ({},), {0: "a_qpos", 1: "b_qpos"}, {}, {}, {})
+        assert len(turns_away(recorded)) == count
+
+
 @pytest.mark.parametrize(
     ("scale", "clips", "told"), [(10.0, True, True), (1.0, True, False), (10.0, False, False)]
 )

@@ -29,12 +29,14 @@ from sysid_ros.engine.uncertainty import (
     Drift,
     JointsInTurn,
     LateInputs,
+    Lateness,
     ParameterEstimate,
     beyond_chance,
     change_by_innovations,
     drifts,
     joints_in_turn,
     late_inputs,
+    read_apart,
 )
 from sysid_ros.errors import StopRequestedError, as_sentence, listed
 
@@ -121,7 +123,9 @@ def by_derivatives(
         late = late_inputs(problem, solution.point, system, chosen, covariance.blocks)
         if late is not None and late.is_told(time_step(problem)):
             shift = _shift(LATE_INPUTS, chosen, covariance, late.values, late.chance)
-            found.append(replace(shift, remedy=_remedy_of_inputs(late)))
+            apart = read_apart(problem, solution.point, system, chosen, covariance.blocks)
+            remedy = _remedy_of_signals(*apart) if apart else _remedy_of_inputs(late)
+            found.append(replace(shift, remedy=remedy))
     with suppress(StopRequestedError, np.linalg.LinAlgError):
         turn = joints_in_turn(problem, solution.point, system, chosen, covariance.blocks)
         if turn is not None and turn.is_told(time_step(problem)):
@@ -145,6 +149,16 @@ def _remedy_of_inputs(late: LateInputs) -> str:
         f"that is in the intervals; what drives the model seems to act {later:.2g} ms "
         f"{'later' if late.later > 0.0 else 'earlier'} than it is stamped (standard error "
         f"{error:.1g} ms). A delay of these signals takes that up, as "
+        "{signal: NAME, delay: {initial: 0.0, min: -0.02, max: 0.02}}"
+    )
+
+
+def _remedy_of_signals(names: Sequence[str], read: Lateness) -> str:
+    time, error = 1e3 * abs(read.later), 1e3 * read.error
+    what = "leads all else" if read.later > 0.0 else "lags all else, as what is filtered does,"
+    return (
+        f"that is in the intervals; {listed(names, _NAMED)}: this {what} by {time:.2g} ms "
+        f"(standard error {error:.1g} ms). A delay of it takes that up, as "
         "{signal: NAME, delay: {initial: 0.0, min: -0.02, max: 0.02}}"
     )
 

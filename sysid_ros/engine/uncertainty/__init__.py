@@ -25,7 +25,8 @@ from sysid_ros.engine.uncertainty.identifiability import describe_open_direction
 from sysid_ros.engine.uncertainty.influence import recording_scatter
 from sysid_ros.engine.uncertainty.innovations import change_by_innovations
 from sysid_ros.engine.uncertainty.joints_in_turn import JointsInTurn, joints_in_turn
-from sysid_ros.engine.uncertainty.late_inputs import LateInputs, late_inputs
+from sysid_ros.engine.uncertainty.late_inputs import LateInputs, late_inputs, read_apart
+from sysid_ros.engine.uncertainty.late_signals import Lateness
 from sysid_ros.engine.uncertainty.noise_levels import (
     estimated_noise,
     first_noise,

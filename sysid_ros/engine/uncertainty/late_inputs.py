@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import mujoco
+
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.least_squares import Point, ReducedSystem
 from sysid_ros.engine.parameters import corrects, written_by
 from sysid_ros.engine.problem import WindowedProblem
-from sysid_ros.engine.uncertainty.late_signals import lateness
+from sysid_ros.engine.uncertainty.late_signals import Lateness, lateness
 
 _SURE = 4.0  # standard errors; a mass or gain that is wrong and held looks like two or three
 _OF_A_STEP = 0.25  # by which semi-implicit steps may be off
@@ -59,6 +61,34 @@ def late_inputs(
         return None
     found = lateness(problem, point, system, chosen, [all_signals(problem)], blocks)
     return LateInputs(found.later, found.error, found.values, found.chance)
+
+
+def read_apart(
+    problem: WindowedProblem,
+    point: Point,
+    system: ReducedSystem,
+    chosen: IndexArray,
+    blocks: ReducedSystem | None = None,
+) -> tuple[tuple[str, ...], Lateness] | None:
+    """Signals of a kind that are surely read at another time than all others, and how late.
+
+    As of velocities that a driver filters, which tell what was, and would be taken for inputs that
+    act late. The arguments are those of :func:`late_inputs`. None where all kinds agree.
+    """
+    kinds: dict[int, dict[str, float]] = {}
+    for each in problem.windows:
+        for one in each.sequence.signals:
+            sensor = mujoco.mj_name2id(each.model, mujoco.mjtObj.mjOBJ_SENSOR, one.sensor)
+            kinds.setdefault(int(each.model.sensor_type[sensor]), {})[one.name] = 1.0
+    if len(kinds) == 1:
+        return None
+    every = all_signals(problem)
+    found = [
+        (tuple(own), lateness(problem, point, system, chosen, [every, own], blocks))
+        for own in kinds.values()
+    ]
+    names, most = max(found, key=lambda one: abs(one[1].later) / one[1].error)
+    return (names, most) if abs(most.later) > _SURE * most.error else None
 
 
 def all_signals(problem: WindowedProblem) -> dict[str, float]:

@@ -25,8 +25,8 @@ from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import words_of
 from sysid_ros.recording.messages import parse_fields
 
-_FAST = 95.0  # percentile of the squares of speeds
-_FLYING = 0.25  # of that, below which a rotor bears nothing
+_FAST = 95.0  # percentile of what rotors are told
+_FLYING = 0.5  # of that, below which a rotor bears nothing
 _NOISE = 0.05  # of the fastest speed
 _SQUARES, _STRAIGHT = "by the squares of", "straight by"
 _BORNE = (
@@ -129,11 +129,12 @@ def _is_share(model: mujoco.MjModel, rotor: int, channel: Channel) -> bool:
     if channel.quantity or not _says_share(channel.topic, channel.field):
         return False
     values = np.concatenate(channel.values)
-    least, most = float(np.nanmin(values)), float(np.nanmax(values))
+    usual, most = float(np.nanmedian(values)), float(np.nanmax(values))
     high = float(model.actuator_ctrlrange[rotor, 1])
     its_own = bool(model.actuator_ctrllimited[rotor]) and most <= high <= _COVERED * most
-    pulses = least >= _PULSES[0] and most <= _PULSES[1]
-    return least >= 0.0 and not its_own and not pulses  # what turns either way swims
+    pulses = usual >= _PULSES[0] and most <= _PULSES[1]  # zeros where it is disarmed
+    both_ways = float(np.nanmin(values)) < 0.0  # what turns either way swims
+    return not (both_ways or its_own or pulses)
 
 
 def _says_share(topic: str, field: str) -> bool:
@@ -167,9 +168,9 @@ def _lifts(model: mujoco.MjModel, rotors: Sequence[int]) -> list[float]:
 def _usual(line: Line, power: int) -> float:
     """The usual power of what a rotor is told as it flies, where it turns less on the ground."""
     values: FloatArray = np.concatenate(line.channel.values)
-    powers = values[np.isfinite(values)] ** power
-    flying = powers > _FLYING * np.percentile(powers, _FAST)
-    return float(np.median(powers[flying])) if flying.any() else 0.0
+    told = np.abs(values[np.isfinite(values)])
+    flying = told[told > _FLYING * np.percentile(told, _FAST)] if len(told) else told
+    return float(np.median(flying**power)) if len(flying) else 0.0
 
 
 def _raised(line: Line, factor: float, power: int) -> Line:

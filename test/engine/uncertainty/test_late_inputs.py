@@ -8,13 +8,18 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import mujoco
+import numpy as np
 import pendulum
 import pytest
+from scipy.signal import lfilter
 
 from sysid_ros.engine.estimation import FitResult, FitSettings, fit, model_error_sentences
 from sysid_ros.engine.estimation.shifts import LATE_INPUTS
 from sysid_ros.engine.parameters import Parameter, SignalModifier, moves_with
-from sysid_ros.engine.signals import TimeSeries
+from sysid_ros.engine.signals import ModelSequences, TimeSeries
+from sysid_ros.engine.signals.initial_state import create_initial_state
+from sysid_ros.engine.signals.mappings import SignalType
 
 SETTINGS = FitSettings(window_length=1.0, threads=1)
 
@@ -65,3 +70,27 @@ def test_nothing_is_said_of_torques_in_time_or_whose_delay_is_free(
     result = fitted(late, freed=freed)
     assert not told(result)
     assert not missed(result, late)
+
+
+def test_velocities_that_a_driver_filters_are_not_taken_for_late_inputs() -> None:
+    """They lag by 8 ms, and what drives the pendulum is in time."""
+    control, exact = pendulum.recording(duration=16.0)
+    angle, step = exact.data[:, 0], pendulum.TIMESTEP
+    share = step / (0.008 + step)
+    rate = lfilter([share], [1.0, share - 1.0], np.gradient(angle, step))
+    noise = np.random.default_rng(0).normal(size=(len(angle), 2)) * [2e-4, 5e-3]
+    mapping = {
+        name: (SignalType.MjSensor, np.array([k])) for k, name in enumerate(("angle", "rate"))
+    }
+    measured = TimeSeries(exact.times, np.column_stack([angle, rate]) + noise, mapping)
+    spec = pendulum.spec()
+    joint = {"objtype": mujoco.mjtObj.mjOBJ_JOINT, "objname": "hinge"}
+    spec.add_sensor(name="rate", type=mujoco.mjtSensor.mjSENS_JOINTVEL, **joint)
+    rest = create_initial_state(spec.compile(), np.zeros(1), np.zeros(1))
+    one = ModelSequences("pendulum", spec, "recording", rest, control, measured)
+    result = fit([one], pendulum.parameters(), SETTINGS)
+    assert not missed(result, 0.0)
+    [said] = told(result)
+    found = re.search(r"rate: this lags all else, .*, by ([\d.]+) ms", said)
+    assert found is not None
+    assert float(found[1]) == pytest.approx(8.0, rel=0.2)

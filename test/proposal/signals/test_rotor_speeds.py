@@ -152,6 +152,7 @@ def share(topic: str, field: str, most: float, least: float = 0.0) -> Line:
         (share("/mavros/pwm", "channels[0]", 1700.0, 1000.0), "", False),  # nobody says share
         (share("/motors", "control[0]", 0.6, -0.6), "", False),  # as of what floats in water
         (share("/motor_pwm", "data[0]", 1700.0, 1000.0), "", False),  # whose zero is a thousand
+        (share("/motor_pwm", "data[0]", 1700.0), "", False),  # it is disarmed at first
         (share("/motors", "control[0]", 0.6), 'ctrlrange="0 1"', False),  # the model's own
         (share("/motors", "control[0]", 0.6), 'ctrlrange="0 30"', True),
     ],
