@@ -230,7 +230,7 @@ def _off_thrust(model: mujoco.MjModel, body: int, thrust: FloatArray) -> Iterato
 
 
 def _gyration(model: mujoco.MjModel, body: int) -> Candidate:
-    """How far a body's mass is from its centre: thrusts that bear the mass turn the inertia."""
+    """The extent of a body, whose inertia thrusts turn as they bear its mass."""
     name = str(model.body(body).name)
     size = _radius_of_gyration(model, body)
     return Candidate(
