@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Habits of senders, which tell what silences mean: as a command changes, or as a stream.
+"""The way a command is sent, as it changes or as a stream, which tells what its silences mean.
 
 What is known of it outlasts the messages that it was told by, so that one that is followed while it
 grows is judged by all of it, as a whole recording is.
@@ -25,7 +25,7 @@ _KEPT, _KEPT_PAUSES = 1000, 100  # of what is forgotten, those that still count
 
 @dataclass(frozen=True)
 class SendingHabit:
-    """Intervals between the messages of a command so far, and its changes."""
+    """The intervals between the messages of a command so far, and its changes."""
 
     steps: int  # intervals of at most ``max_gap``
     pauses: int  # longer ones
@@ -72,12 +72,12 @@ class SendingHabit:
 
     @property
     def on_change(self) -> bool:
-        """Tell whether it is sent as it changes, and is no stream."""
+        """True if it is sent as it changes, and is no stream."""
         return _sent_on_change(self.steps, self.pauses)
 
     @property
     def rests_in_pauses(self) -> bool:
-        """Tell a stream that pauses while nothing changes from one that loses messages.
+        """True if it is a stream that pauses while nothing changes, and none that loses messages.
 
         After most pauses the one goes on where it was, by no more than it changes from one message
         to the next; what is lost for as long has gone somewhere meanwhile. What jumps about, as
