@@ -162,9 +162,16 @@ def mistakes(one: Trial) -> Iterator[Planted]:
         if _has_neighbour(signals, place):
             swapped = exchanged(signals, place, place + 1)
             yield Planted(((FindingKind.SWAP, label_of(entry)),), swapped)
-    first = next((one for one in signals if "actuator" in one), None)
+    first = _first_command(signals)
     if first is not None:
-        yield Planted(((FindingKind.LAG, label_of(first)),), tuple(signals), late=True)
+        yield Planted(((FindingKind.LAG, first),), tuple(signals), late=True)
+
+
+def _first_command(signals: Sequence[Entry]) -> str | None:
+    """The label of the first input that is told; what is measured is not late in it."""
+    measured = {one["topic"] for one in signals if "actuator" not in one}
+    told = [one for one in signals if "actuator" in one and one["topic"] not in measured]
+    return label_of(told[0]) if told else None
 
 
 def _changes(one: Trial, entry: Entry) -> Iterator[tuple[FindingKind, Entry]]:
@@ -228,7 +235,7 @@ def paired(one: Trial) -> Iterator[Planted]:
         yield with_((place, FindingKind.SIGN), (other, FindingKind.SIGN))
         if (place, FindingKind.OFFSET) in made:
             yield with_((place, FindingKind.OFFSET), (other, FindingKind.SIGN))
-    first = next((label_of(one) for one in signals if "actuator" in one), None)
+    first = _first_command(signals)
     for place, kind in made:
         if kind is FindingKind.DEGREES and first is not None:
             lag = Planted(((FindingKind.LAG, first),), tuple(signals), late=True)
