@@ -185,10 +185,12 @@ def torque_unit(recorded: Recorded, test: Dynamics) -> Explanation | None:
 def size_of_torques(recorded: Recorded) -> float | None:
     """All torques over what the model's bodies take; ``None`` where these explain little of them.
 
+    Nor is it known of what floats.
+
     Args:
       recorded: What was recorded.
     """
-    test = Dynamics.of(recorded)
+    test = Dynamics.of(recorded) if recorded.is_open_chain else None
     if test is None or not test.told:
         return None
     free, solution = test.fitted(_as_modelled(recorded, test)[2])

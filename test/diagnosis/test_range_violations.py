@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 import pytest
 import yaml
+from robot_matrix import own_robots
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import joints_beyond_ranges, mistaken_values
@@ -384,3 +385,22 @@ def test_torques_beyond_a_range_that_is_too_small_are_no_percent(tmp_path: Path)
     assert joints_beyond_ranges(experiment, dataset) == (finding,)  # a verdict hears of motors
     assert finding.evidence["highest"] > 50.0
     assert "the range is too small" in finding.sentence
+
+
+def test_thrusts_of_a_drone_beyond_their_range(tmp_path: Path) -> None:
+    """No joint is measured, so that torques have no size by the model's bodies."""
+    name = "Micro drone of a thrust and three moments"
+    robot = next(one for one in own_robots() if one.name == name)
+    generate(robot.model(), replace(robot.plan, duration=4.0), tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(robot.model().to_xml())
+    names = ("body_thrust", "x_moment", "y_moment", "z_moment")
+    signals: list[dict[str, object]] = [
+        {"actuator": one, "topic": "/cf2/wrench", "field": f"data[{k}]"}
+        for k, one in enumerate(names)
+    ]
+    signals[0]["scale"] = 3.0
+    signals.append({"qpos": "cf2", "topic": "/cf2/odom", "field": "pose.pose"})
+    tree = {"model": "robot.xml", "sequences": ["bag"], "signals": signals, "parameters": []}
+    experiment = parse_experiment(yaml.safe_dump(tree), path=tmp_path / "experiment.yaml")
+    (finding,) = joints_beyond_ranges(experiment, load_dataset(experiment, None))
+    assert (finding.kind, finding.signals) == (FindingKind.RANGE, ("body_thrust",))

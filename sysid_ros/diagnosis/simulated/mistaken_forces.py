@@ -99,7 +99,8 @@ class MovingForces:
         """The sign or the factor of one force; ``None`` where none explains most of what any does.
 
         Beside masses, the factor of one force is the reciprocal of the other's: of those that
-        explain as much, it is the one that explains more with the masses that the model has.
+        explain as much, it is the one that explains more with the masses that the model has, and
+        those that explain as much there, as where a fit finds masses, could be the wrong ones too.
         """
         names, beside = [one.name for one in self.factors.values()], [*self.usual, *self.masses]
         freely, held = (self.windows.scores(names, own) for own in (beside, self.usual))
@@ -122,7 +123,14 @@ class MovingForces:
         if max(abs(factor), 1.0 / abs(factor)) < _FACTOR:
             return None
         change = Change(FindingKind.SCALE, scale={label: factor})
-        return Explanation(change, factor, *shares, (factor - reach, factor + reach))
+        there = held.left - held.gained()[1]
+        alike = (left <= _ALIKE * left.min()) & (there <= _ALIKE * there[best])
+        others = tuple(
+            Change(FindingKind.SCALE, scale={one: 1.0 / factor})
+            for k, one in enumerate(self.factors) if alike[k] and k != best
+        )  # fmt: skip
+        interval = (factor - reach, factor + reach)
+        return Explanation(change, factor, *shares, interval, others)
 
     def _followed(
         self, label: str, beside: Sequence[str], step: float

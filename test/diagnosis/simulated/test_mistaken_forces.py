@@ -61,8 +61,11 @@ def windows_of(told: FloatArray, factors: FloatArray, *, true: FloatArray) -> Wi
     )  # fmt: skip
 
 
-def forces(told: FloatArray, true: FloatArray) -> MovingForces:
-    """The test of a body that was told ``true`` where its file has ``told``."""
+def forces(told: FloatArray, true: FloatArray, *, weighed: bool = False) -> MovingForces:
+    """The test of a body that was told ``true`` where its file has ``told``.
+
+    Its mass is one that a fit finds where it is ``weighed``.
+    """
     ones = np.ones(2)
 
     def linearized(moved: Parameter, **_: object) -> WindowScores:
@@ -76,7 +79,8 @@ def forces(told: FloatArray, true: FloatArray) -> MovingForces:
 
     factors = {label: gain_of(label) for label in LABELS}
     windows = windows_of(told, ones, true=true)
-    return MovingForces(windows, factors, (), ("mass",), linearized, repaired)
+    columns: tuple[tuple[str, ...], tuple[str, ...]] = ((), ("mass",))
+    return MovingForces(windows, factors, *columns[:: -1 if weighed else 1], linearized, repaired)
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
@@ -86,6 +90,12 @@ def test_of_two_factors_that_masses_make_each_others_reciprocal(factor: float) -
     (found,) = forces(true * [1.0, 1.0 / factor], true).mistaken((), ("pushed", "turned"))
     assert found.change == Change(FindingKind.SCALE, scale={"right": found.size})
     assert found.size == pytest.approx(factor, rel=0.05)
+
+
+def test_beside_a_mass_that_a_fit_finds_both_are_named() -> None:
+    true = inputs()
+    (found,) = forces(true * [1.0, 2.0], true, weighed=True).mistaken((), ("pushed", "turned"))
+    assert {*found.change.scale, *found.alternatives[0].scale} == {*LABELS}
 
 
 @pytest.mark.parametrize(
