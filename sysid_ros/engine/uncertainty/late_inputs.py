@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inputs that act earlier or later than they are stamped, where nothing that is free says when.
+"""Torques that act earlier or later than they are stamped, where nothing that is free says when.
 
 A torque that was sampled just before the next one acts is early by half of what it is held for, one
 that was sampled just behind is as much late; commands act when they arrive. Damping and armature
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import mujoco
 
 from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.elements import is_effort
 from sysid_ros.engine.least_squares import Point, ReducedSystem
 from sysid_ros.engine.parameters import corrects, written_by
 from sysid_ros.engine.problem import WindowedProblem
@@ -45,7 +46,7 @@ def late_inputs(
     chosen: IndexArray,
     blocks: ReducedSystem | None = None,
 ) -> LateInputs | None:
-    """The inputs of a robot, if they seem to be late; none where something else may be.
+    """The torques that drive a robot, if they seem to be late; none where something else may be.
 
     Args:
       problem: The problem.
@@ -100,14 +101,15 @@ def only_starts_know_time(problem: WindowedProblem) -> bool:
     """Return whether inputs that are late look as if all signals were early, and nothing else.
 
     So it is where starts are estimated, numbers are compared rather than orientations, and no
-    parameter says when something acts or was measured.
+    parameter says when something acts or was measured. Servos lag, which gears that bend do too.
     """
     if problem.added is not None:
         return False
     for each in problem.windows:
         turns = any(one.rotation is not None for one in each.sequence.signals)
-        driven = any(one is not None for one in each.sequence.controls)
-        if turns or not driven or not each.n_start:
+        driven = [k for k, one in enumerate(each.sequence.controls) if one is not None]
+        forces = bool(driven) and all(is_effort(each.model, k) for k in driven)
+        if turns or not forces or not each.n_start:
             return False
     for one in problem.params.free():
         target = written_by(one)
