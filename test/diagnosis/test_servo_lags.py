@@ -24,9 +24,10 @@ def test_a_lag_that_others_do_not_exclude_is_theirs(
     monkeypatch: pytest.MonkeyPatch, later: float, told: list[set[str]]
 ) -> None:
     """A gripper told the delay to 3 ms, and its arm to 10: one controller's, told as two."""
-    times, signals = np.linspace(0.0, 20.0, 4001), {}
+    times = np.linspace(0.0, 20.0, 4001)
+    signals: dict[str, Samples] = {}
     wanders = np.where(np.sin(1.1 * times) > 0.0, 0.05, 0.07)  # s
-    for k, lag in enumerate((wanders, 0.055 + later)):
+    for k, lag in enumerate((wanders, np.full(4001, 0.055 + later))):
         for name, instants in ((f"p{k}", times), (f"u{k}", times + lag)):
             rate = 2.0 + 0.1 * k
             values = np.sin(rate * instants) + 0.3 * np.sin(7.1 * rate * instants)
