@@ -32,6 +32,7 @@ from std_msgs.msg import String
 
 from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros.nodes.recorder.node import Recorder
+from sysid_ros.nodes.recorder.topic_statistics import message_times
 from sysid_ros.recording.bags import open_recording, recover
 from sysid_ros_interfaces.srv import Start, Stop
 
@@ -277,9 +278,8 @@ def test_simulated_time_leaves_publication_to_the_computers_where_the_clock_is_r
 ):
     node = recorder(use_sim_time=True)
     info = {"received_timestamp": 5, "source_timestamp": 7}
-    assert node._times(info, 0) == (0, 0)
-    node._count("/clock")
-    assert node._times(info, 0) == (0, 7)
+    assert message_times(node, info, 0, has_clock=False) == (0, 0)
+    assert message_times(node, info, 0, has_clock=True) == (0, 7)
 
 
 def test_simulated_time_that_is_set_while_the_node_lives_is_waited_for(

@@ -22,7 +22,7 @@ def test_the_factor_of_thrusts_is_none_of_the_angle_beside_them(tilts: bool, nam
     rotors, names = ["rotor_1", "rotor_2"], ["rotor_1", "rotor_2", *["tilt"] * tilts]
     inputs = Inputs(
         dict.fromkeys(names, True), dict.fromkeys(names, TOPIC), frozenset({TOPIC}),
-        squares=frozenset(rotors),
+        scaled=frozenset(rotors),
     )  # fmt: skip
     (factor,) = thrust_factors(inputs, ())
     assert (factor.name, factor.attribute, factor.shared) == (named, "gain", True)
