@@ -63,21 +63,20 @@ def with_turned_positions(mapped: MappedRecording, spec: mujoco.MjSpec) -> Mappe
     if not any(one.turns and one.turn != DEGREES for one in mapped.measured):
         return mapped
     model = spec.copy().compile()
-    moved: dict[str, MappedSignal] = {}
-    for joint, one in _angles(mapped, spec).items():
+    moved: dict[int, MappedSignal] = {}  # by the signal's identity: of two, names may be the same
+    for joint, one in _angles(mapped, spec):
         row = model.joint(joint)
         hinge = int(row.type[0]) == int(mujoco.mjtJoint.mjJNT_HINGE)
         if hinge and model.jnt_limited[row.id] and one.turn != DEGREES:
             back = _turns_back(one, float(row.range[0]), float(row.range[1]))
             told = replace(one, values=one.values + back, turns=max(one.turns, 1))
-            moved |= {one.name: told} if back else {}
+            moved |= {id(one): told} if back else {}
     if not moved:
         return mapped
-    measured = tuple(
-        moved.get(one.name, one) if one.kind in _ANGLES else one for one in mapped.measured
-    )
+    measured = tuple(moved.get(id(one), one) for one in mapped.measured)
+    names = [one.name for one in moved.values()]
     warning = (
-        f"{mapped.name}: {listed(moved, 4)}: angles are told modulo a whole turn, and were moved "
+        f"{mapped.name}: {listed(names, 4)}: angles are told modulo a whole turn, and were moved "
         "to the turn of their joint's range."
     )
     return replace(mapped, measured=measured, warnings=(*mapped.warnings, warning))
@@ -123,24 +122,24 @@ def _positions(mapped: MappedRecording, spec: mujoco.MjSpec) -> dict[str, Mapped
     """Measured angles that leave one turn, by the joint's name."""
     return {
         joint: one
-        for joint, one in _angles(mapped, spec).items()
+        for joint, one in _angles(mapped, spec)
         if one.turns or not within_one(one.values)
     }
 
 
-def _angles(mapped: MappedRecording, spec: mujoco.MjSpec) -> dict[str, MappedSignal]:
-    """Measured positions of single joints, by the joint's name."""
+def _angles(mapped: MappedRecording, spec: mujoco.MjSpec) -> list[tuple[str, MappedSignal]]:
+    """Measured positions of single joints, each with the joint's name; one may have several."""
     sensed = {
         sensor.name: sensor.objname
         for sensor in spec.sensors
         if sensor.type == mujoco.mjtSensor.mjSENS_JOINTPOS
     }
-    found = {}
+    found = []
     for one in mapped.measured:
         if one.kind in _ANGLES and one.values.ndim == 1:
             joint = one.name if one.kind is SignalKind.QPOS else sensed.get(one.name)
             if joint is not None:
-                found[joint] = one
+                found.append((joint, one))
     return found
 
 

@@ -226,7 +226,7 @@ def _targets(config: ParameterConfig, names: list[str]) -> list[_Target]:
         return [_Target(name, (name,)) for name in names]
     constant = "".join(c for c in config.pattern if c not in "*?[]!").strip("_-/.")
     if not re.sub(r"[*?]|\[[^\]]*\]", "", config.pattern):  # letters to choose from are no name
-        constant = ""
+        constant = f"all_{constant}".strip("_")
     constant = constant.replace("/", "_")  # what stands before a slash is a robot
     return [_Target(constant or "all", tuple(names))]
 

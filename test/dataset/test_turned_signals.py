@@ -110,6 +110,24 @@ def test_angles_modulo_a_turn_are_in_that_of_their_range(
     assert with_turned_positions(alone, spec) is alone
 
 
+def test_every_angle_of_a_joint_is_moved_and_no_other_of_its_name() -> None:
+    """A joint with two encoders; a sensor on it that is called as another joint."""
+    text = JOINTS.replace('name="turns"', 'name="turns" range="-120 120"').replace(
+        "</worldbody>",
+        '<body><joint name="other"/><geom size=".1"/></body></worldbody>'
+        '<sensor><jointpos name="other" joint="turns"/></sensor>',
+    )
+    near = 0.6 * np.sin(TIMES)
+    own = MappedSignal(SignalKind.QPOS, "turns", TIMES, near + TURN, False, None, turns=1)
+    second = replace(own, kind=SignalKind.SENSOR, name="other")
+    other = replace(own, name="other", values=ANGLE)
+    mapped = MappedRecording("run", 0, 12.0, (), (own, second, other))
+    found = with_turned_positions(mapped, mujoco.MjSpec.from_string(text)).measured
+    for one in found[:2]:
+        np.testing.assert_allclose(one.values, near, atol=1e-9)
+    assert found[2] is other
+
+
 def test_angles_within_a_range_of_two_turns_stay() -> None:
     """As an arm's may be at 4.5 rad of -2 pi to 2 pi."""
     text = JOINTS.replace('name="turns"', 'name="turns" range="-360 360"')

@@ -51,6 +51,26 @@ def test_a_trajectory_is_no_measurement_of_the_future(arm, write_bag, trajectory
     assert known_until(mapped(bag, PLAYED, SHOULDER)) == 0.99
 
 
+@pytest.mark.parametrize(
+    ("sent", "points", "unknown"),
+    [
+        ((0.0,), np.arange(0.0, 0.3, 0.02), ()),  # it holds where that ended
+        ((0.0, 0.1, 0.2, 0.8), np.arange(0.0, 2.0, 0.02), ((0.62, 0.9),)),  # one may be lost
+    ],
+)
+def test_a_silence_loses_trajectories_and_none_of_their_points(
+    arm, write_bag, trajectory, sent, points, unknown
+):
+    heard = [e for e in states(arm) if not 380_000_000 < e.log_ns - START_NS < 620_000_000]
+    stamps = [START_NS + round(1e9 * time) for time in sent]
+    rows = [(float(time), 0.0) for time in points]
+    told = [Entry("/trajectory", stamp, trajectory(stamp, rows)) for stamp in stamps]
+    bag = write_bag(sorted([*told, *heard], key=lambda one: one.log_ns))
+    result = mapped(bag, PLAYED, SHOULDER)
+    assert len(result.silent) == 1
+    np.testing.assert_allclose(result.controls[0].gaps, unknown, atol=0.01)
+
+
 def test_commands_and_masks_outlast_what_is_forgotten(arm, write_bag, multi_array, ros2):
     on = ros2.types["std_msgs/msg/Bool"](True)
     late = [replace(e, log_ns=e.log_ns + 1000) for e in states(arm)]

@@ -104,7 +104,7 @@ def test_usual_bounds_are_of_what_a_joint_carries_and_of_its_motor() -> None:
     [
         ('"left_*"', "left_armature"),
         ('"*"', "all_armature"),
-        ('"*[ep]"', "all_armature"),
+        ('"*[ep]"', "all_ep_armature"),
         ('"left_[hk]*"', "left_hk_armature"),
     ],
 )
@@ -115,6 +115,18 @@ def test_a_shared_value_is_written_to_all_matches(
     assert parameters.keys() == [name]
     assert parameters[name].value.item() == pytest.approx(0.2)  # the mean of 0.1 and 0.3
     np.testing.assert_allclose(written(spec, parameters).dof_armature, [0.2, 0.2])
+
+
+def test_values_shared_by_last_letters_have_names_of_their_own(spec: mujoco.MjSpec) -> None:
+    """Three controllers of motors that are numbered on: names that repeat were refused."""
+    entries = [f'{{joint: "{p}", damping: shared}}' for p in ("*[ip]", "*[ae]", "*[uo]")]
+    joints = ["tip", "sea", "auto"]
+    crowd = spec.copy()
+    for name in joints:
+        body = crowd.worldbody.add_body(mass=1.0, inertia=[1.0, 1.0, 1.0])
+        body.add_joint(name=name)
+    names = ["all_ip_damping", "all_ae_damping", "all_uo_damping"]
+    assert built(crowd, *entries).keys() == names
 
 
 def test_a_pattern_of_joints_passes_over_what_floats(spec: mujoco.MjSpec) -> None:

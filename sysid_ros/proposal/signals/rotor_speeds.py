@@ -111,17 +111,21 @@ def shares_as_thrusts(lines: Sequence[Line]) -> list[Line]:
 
 
 def as_straight(lines: Sequence[Line]) -> list[Line]:
-    """The same lines without squares, with a factor of which they bear as much."""
-    plain = []
+    """The same lines without squares, with factors of which those of one robot bear as much."""
+    plain, factors = [], []
     for one in lines:
         (term,) = parse_fields(one.channel.field)
         shares = tuple(np.sqrt(part / term.weight) for part in one.channel.values)
         channel = replace(one.channel, field=str(term.path), values=shares)
         doubt = one.doubt.replace(_SQUARES, _STRAIGHT)
         plain.append(replace(one, channel=channel, doubt=doubt))
-    squares = sum(_usual(one, 1) for one in lines)
-    factor = squares / sum(_usual(one, 1) for one in plain)
-    return [_raised(one, factor, 1) for one in plain]
+        factors.append(term.weight)
+    found = {}
+    for factor in dict.fromkeys(factors):
+        own = [k for k, one in enumerate(factors) if one == factor]
+        squares = sum(_usual(lines[k], 1) for k in own)
+        found[factor] = squares / sum(_usual(plain[k], 1) for k in own)
+    return [_raised(one, found[k], 1) for one, k in zip(plain, factors, strict=True)]
 
 
 def _is_share(model: mujoco.MjModel, rotor: int, channel: Channel) -> bool:

@@ -37,7 +37,7 @@ class MappedSignal:
     turn: float = TURN  # what they were: rad, or degrees that nobody said to be any
     repeats: int = 0  # samples that repeated an earlier reading and were left out
     steady: str = ""  # words that refuse what was measured, where it stays the same
-    habit: SendingHabit | None = None  # of controls
+    habit: SendingHabit | None = None  # of controls, where more of the recording is to come
 
     @property
     def method(self) -> str:

@@ -142,7 +142,7 @@ def map_signal(
         turn=turn,
         repeats=repeats,
         steady="" if control or not part.whole else steady_signal(raw, where),
-        habit=habit if control else None,
+        habit=habit if control and not part.whole else None,
     )
 
 

@@ -10,11 +10,12 @@ instead of repairing it silently.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.recording.bags import Recording, TopicTypes, read_columns
 from sysid_ros.recording.mapping.dating import (
@@ -179,8 +180,8 @@ def map_columns(
         start_ns=dated.start_ns,
         end=span.end,
         controls=tuple(
-            replace(one, gaps=union([*one.gaps, *after_silences(one.times, silent, span.end)]))
-            for one in mapped
+            replace(one, gaps=union([*one.gaps, *after_silences(sent, silent, span.end)]))
+            for one, sent in zip(mapped, _sent(mapped, wanted, dated), strict=True)
             if one.kind is SignalKind.ACTUATOR
         ),
         measured=tuple(one for one in mapped if one.kind is not SignalKind.ACTUATOR),
@@ -215,6 +216,16 @@ def _mapped(
         return [map_signal(*own, part, straight=own[0].name in straight) for own in each]
     except DataError as error:
         raise DataError(f"{error}{set_forward(dated)}") from error
+
+
+def _sent(
+    mapped: Sequence[MappedSignal], wanted: WantedFields, dated: DatedRecording
+) -> Iterator[FloatArray]:
+    """When what signals say was sent [s]: a trajectory at once, whose points come afterwards."""
+    settings = wanted.settings
+    for one, signal, numbers in zip(mapped, settings.signals, wanted.numbers, strict=True):
+        topic = dated.topics[source_of(signal, settings.clock)]
+        yield topic.times if numbers.paths[0] in topic.columns.trajectories else one.times
 
 
 def _numbers(recording: TopicTypes, signal: SignalRequest) -> Components:

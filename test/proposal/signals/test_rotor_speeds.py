@@ -179,3 +179,24 @@ def test_straight_thrusts_bear_as_much_as_squares() -> None:
     np.testing.assert_allclose(line.channel.values, squares[0].channel.values, rtol=1e-3)
     assert "straight by control" in line.doubt
     assert not shares_as_thrusts([told("a", "velocity")])
+
+
+def test_straight_thrusts_of_two_robots_bear_the_weight_of_each() -> None:
+    """Of 20 and of 5 N at half of the most."""
+    share = told("a", "", 0.5)
+    heavy, light = (
+        replace(
+            share,
+            name=name,
+            channel=replace(
+                share.channel,
+                topic=f"/{name}",
+                field=f"{factor} * control[0]^2",
+                values=tuple(factor * part**2 for part in share.channel.values),
+            ),
+        )
+        for name, factor in (("heavy", 80.0), ("light", 20.0))
+    )
+    straight = as_straight([heavy, light])
+    assert [one.channel.field for one in straight] == ["40 * control[0]", "10 * control[0]"]
+    assert [one.channel.values[0][-1] for one in straight] == pytest.approx([20.0, 5.0])

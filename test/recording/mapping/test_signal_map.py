@@ -427,6 +427,12 @@ def test_commands_are_unknown_from_a_silence_to_the_next_one(arm, write_bag) -> 
     assert unusable(result) == ((result.silent[0][0], end),)
 
 
+def test_a_whole_recording_keeps_no_second_copy_of_its_commands(arm, write_bag) -> None:
+    """Nothing is to come that would be judged by them."""
+    (command,) = mapped(write_bag(arm), COMMAND, SHOULDER).controls
+    assert command.habit is None
+
+
 def test_commands_that_start_late_and_stop_early(arm, write_bag) -> None:
     entries = without(arm, "/command", 0.0, 0.2)
     result = mapped(write_bag(without(entries, "/command", 0.8, 2.0)), COMMAND, SHOULDER)
