@@ -19,7 +19,7 @@ from sysid_ros.engine.elements import is_effort
 from sysid_ros.engine.least_squares import Point, ReducedSystem
 from sysid_ros.engine.parameters import corrects, written_by
 from sysid_ros.engine.problem import WindowedProblem
-from sysid_ros.engine.uncertainty.late_signals import Lateness, lateness
+from sysid_ros.engine.uncertainty.late_signals import Lateness, lateness, moving_signals
 
 _SURE = 4.0  # standard errors; a mass or gain that is wrong and held looks like two or three
 _OF_A_STEP = 0.25  # by which semi-implicit steps may be off
@@ -74,14 +74,17 @@ def read_apart(
     """Signals of a kind that are surely read at another time than all others, and how late.
 
     As of velocities that a driver filters, which tell what was, and would be taken for inputs that
-    act late. The arguments are those of :func:`late_inputs`. None where all kinds agree.
+    act late. The arguments are those of :func:`late_inputs`. None where all kinds agree, or
+    nothing but one of them moves.
     """
-    kinds: dict[int, dict[str, float]] = {}
+    moving, kinds = moving_signals(problem, point), dict[int, dict[str, float]]()
     for each in problem.windows:
         for one in each.sequence.signals:
+            if one.name not in moving:
+                continue
             sensor = mujoco.mj_name2id(each.model, mujoco.mjtObj.mjOBJ_SENSOR, one.sensor)
             kinds.setdefault(int(each.model.sensor_type[sensor]), {})[one.name] = 1.0
-    if len(kinds) == 1:
+    if len(kinds) < 2:
         return None
     every = all_signals(problem)
     found = [

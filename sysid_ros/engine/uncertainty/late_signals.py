@@ -23,6 +23,8 @@ from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty.blocks import by_block, grams_of_blocks
 from sysid_ros.engine.uncertainty.influence import Influence, influence
 
+_STILL = 1e-6  # of its noise in a second: a signal that moves by less says nothing of time
+
 
 @dataclass(frozen=True)
 class Lateness:
@@ -68,6 +70,14 @@ def lateness(
     chance = np.sqrt(len(parts) / max(1, len(parts) - 1) * np.sum(parts**2, axis=0))
     values = after.step[:k] - before.step[:k]
     return Lateness(float(after.step[-1]), float(chance[-1]), values, chance[:k])
+
+
+def moving_signals(problem: WindowedProblem, point: Point) -> set[str]:
+    """Names of measured signals that move in the simulation at a point, and so can be late."""
+    names = sorted({one.name for each in problem.windows for one in each.sequence.signals})
+    rates = _rates(problem, point, [{name: 1.0} for name in names])
+    most = np.max([np.abs(own).max(axis=0, initial=0.0) for own in rates], axis=0)
+    return {name for name, one in zip(names, most, strict=True) if one > _STILL}
 
 
 def _with_times(

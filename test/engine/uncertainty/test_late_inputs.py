@@ -94,3 +94,23 @@ def test_velocities_that_a_driver_filters_are_not_taken_for_late_inputs() -> Non
     found = re.search(r"rate: this lags all else, .*, by ([\d.]+) ms", said)
     assert found is not None
     assert float(found[1]) == pytest.approx(8.0, rel=0.2)
+
+
+def test_a_signal_that_never_moves_does_not_hide_late_inputs() -> None:
+    """Its rates are zero, as those of a touch sensor in the air."""
+    control, exact = pendulum.recording(noise=2e-4, duration=16.0)
+    still = 1e-3 * np.random.default_rng(0).normal(size=len(exact.times))
+    mapping = {
+        name: (SignalType.MjSensor, np.array([k])) for k, name in enumerate(("angle", "still"))
+    }
+    measured = TimeSeries(exact.times, np.column_stack([exact.data[:, 0], still]), mapping)
+    spec = pendulum.spec()
+    spec.worldbody.add_site(name="pad")
+    site = {"objtype": mujoco.mjtObj.mjOBJ_SITE, "objname": "pad"}
+    spec.add_sensor(name="still", type=mujoco.mjtSensor.mjSENS_TOUCH, **site)
+    rest = create_initial_state(spec.compile(), np.zeros(1), np.zeros(1))
+    early: TimeSeries = replace(control, times=control.times - 0.004)
+    one = ModelSequences("pendulum", spec, "recording", rest, early, measured)
+    result = fit([one], pendulum.parameters(), SETTINGS)
+    assert len(told(result)) == 1
+    assert not missed(result, 0.004)
