@@ -77,7 +77,8 @@ def read_apart(
     act late. The arguments are those of :func:`late_inputs`. None where all kinds agree, or
     nothing but one of them moves.
     """
-    moving, kinds = moving_signals(problem, point), dict[int, dict[str, float]]()
+    moving = moving_signals(problem, point)
+    kinds: dict[int, dict[str, float]] = {}
     for each in problem.windows:
         for one in each.sequence.signals:
             if one.name not in moving:
