@@ -221,7 +221,7 @@ def _mapped(
 def _sent(
     mapped: Sequence[MappedSignal], wanted: WantedFields, dated: DatedRecording
 ) -> Iterator[FloatArray]:
-    """When what signals say was sent [s]: a trajectory at once, whose points come afterwards."""
+    """Times [s] at which signals were sent: a trajectory at once, whose points come afterwards."""
     settings = wanted.settings
     for one, signal, numbers in zip(mapped, settings.signals, wanted.numbers, strict=True):
         topic = dated.topics[source_of(signal, settings.clock)]
