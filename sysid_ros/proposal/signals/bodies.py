@@ -72,6 +72,7 @@ _SENSORS: Mapping[int, Mapping[str, str]] = {
     int(mujoco.mjtSensor.mjSENS_FORCE): {_WRENCH: r"wrench\.force"},
     int(mujoco.mjtSensor.mjSENS_TORQUE): {_WRENCH: r"wrench\.torque"},
 }
+_AT_WRISTS = (int(mujoco.mjtSensor.mjSENS_FORCE), int(mujoco.mjtSensor.mjSENS_TORQUE))
 # Of bodies in the world, as trackers and star cameras tell them.
 _FRAMED: Mapping[int, Mapping[str, str]] = {
     int(mujoco.mjtSensor.mjSENS_FRAMEPOS): {
@@ -127,7 +128,7 @@ def _of_one_sensor(model: mujoco.MjModel, alike: Sequence[Line]) -> Line:
     """The line of the sensor named like the topic, of several that would read the same.
 
     Of sensors whose names say as much it is the one with the fewest joints above, as most robots
-    carry an IMU in their base.
+    carry an IMU in their base; of forces with the most, as they are measured at wrists.
     """
 
     def rank(line: Line) -> tuple[float, int]:
@@ -135,7 +136,9 @@ def _of_one_sensor(model: mujoco.MjModel, alike: Sequence[Line]) -> Line:
         site = _site(model, sensor)
         body = int(model.site(site).bodyid[0]) if site else 0
         alike = likeness([line.name, site], f"{line.channel.topic}/{line.channel.field}")
-        return alike if alike >= _SAME_NAME else 0.0, -len(joints_above(model, body))
+        above = len(joints_above(model, body))
+        outer = int(model.sensor_type[sensor]) in _AT_WRISTS
+        return alike if alike >= _SAME_NAME else 0.0, above if outer else -above
 
     best = max(alike, key=rank)
     others = " or ".join(line.name for line in alike if line is not best)

@@ -54,8 +54,8 @@ def after_silences(times: FloatArray, silent: Intervals, end: float) -> Interval
     """Find where a held command may be another one than the last that was recorded.
 
     What is sent while nothing is recorded stays in force until the next one that is, and acts on
-    by its delay. A silence that is shorter than the usual interval between commands has hardly
-    lost one.
+    by its delay. A silence that is shorter than the usual interval between commands, or than the
+    last one had stood for, has hardly lost one.
 
     Args:
       times: (n,) s, strictly increasing, when commands came.
@@ -64,12 +64,13 @@ def after_silences(times: FloatArray, silent: Intervals, end: float) -> Interval
     """
     usual = float(np.median(np.diff(times))) if len(times) > 1 else np.inf
     behind = np.append(times, max(end, times[-1]))
-    return tuple(
-        (high, min(following + _STILL_ACTS, max(end, following)))
-        for low, high in silent
-        for following in [float(behind[np.searchsorted(times, high)])]
-        if high - low > usual
-    )
+    found = []
+    for low, high in silent:
+        following = float(behind[np.searchsorted(times, high)])
+        stood = low - times[max(np.searchsorted(times, low, side="right") - 1, 0)]
+        if high - low > max(usual, stood):
+            found.append((high, min(following + _STILL_ACTS, max(end, following))))
+    return tuple(found)
 
 
 def unknown_intervals(

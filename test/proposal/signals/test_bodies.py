@@ -389,3 +389,16 @@ def test_one_imu_is_that_of_one_site_of_several(topic: str, place: str) -> None:
     (line,) = body_lines(model, [replace(one, row=3) for one in imu])
     assert line.name == f"imu-{place}-angular-velocity"
     assert "not" in line.doubt
+
+
+def test_a_wrench_is_that_of_the_outermost_site_of_several() -> None:
+    """Not of an arm's base, where only an IMU would be."""
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><body><joint/><geom size=".1"/><site name="foundation"/>
+        <body><joint/><geom size=".1"/><site name="flange"/></body></body></worldbody>
+        <sensor><force name="f1" site="flange"/><force name="f0" site="foundation"/></sensor>
+        </mujoco>"""
+    )
+    kind = "geometry_msgs/msg/WrenchStamped"
+    (line,) = body_lines(model, [channel("/ft_data", kind, "wrench.force.x")])
+    assert line.name == "f1"

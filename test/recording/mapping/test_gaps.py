@@ -38,6 +38,14 @@ def test_what_was_sent_in_a_silence_is_known_from_the_next_command_on() -> None:
     assert after_silences(times, ((8.0, 11.0),), 14.0) == ((11.0, 11.1),)
 
 
+def test_a_short_silence_long_after_the_last_command_has_lost_none() -> None:
+    """Of one that was sent three times at once, all the rest of the recording was left out."""
+    thrice = np.array([1.0, 1.01, 1.02])
+    assert after_silences(thrice, ((5.0, 5.15),), 10.0) == ()
+    assert after_silences(thrice, ((1.1, 5.15),), 10.0) == ((5.15, 10.0),)
+    assert after_silences(thrice, ((0.1, 0.3),), 10.0) == ((0.3, 1.1),)  # and none before it
+
+
 def test_lines_between_commands_begin_at_the_end_of_a_pause() -> None:
     times = np.array([0.0, 0.02, 0.04, 1.0, 1.02])
     values = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
