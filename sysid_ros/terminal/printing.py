@@ -53,8 +53,9 @@ def print_outcome(outcome: Outcome) -> None:
         if own:
             console.print(parameter_table(own))
         console.print(body_table(torque.bodies))
-        left_out = len(parameters) - len(own)
-        console.print(f"parameters.yaml has the {left_out} coordinates of these bodies' inertias.")
+        if left_out := len(parameters) - len(own):
+            told = f"parameters.yaml has the {left_out} coordinates of these bodies' inertias."
+            console.print(told)
     else:
         console.print(parameter_table(parameters))
     scores = [("training", outcome.training), ("held out", outcome.validation)]

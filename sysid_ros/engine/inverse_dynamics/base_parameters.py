@@ -140,7 +140,7 @@ class BaseSystem(NamedTuple):
     precision: FloatArray  # the same, zero for what has none, (r + g,)
     own: FloatArray  # the precision without what doubts have added to it, (r + g,)
     doubts: Mapping[int, float]  # of delays, by their number, see :mod:`.delay_uncertainty`
-    pull: FloatArray  # of set points that are held, (r + g,), see :func:`.pull_of`
+    pull: FloatArray  # of the gradient, by set points that are held, (r + g,)
 
 
 def estimate_base(

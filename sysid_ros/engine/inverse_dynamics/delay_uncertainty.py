@@ -127,15 +127,6 @@ def allowing_for_doubt(
     return replace(uncertainty, covariance=covariance)
 
 
-def pull_of(
-    grams: Mapping[str, Grams], free: FreeParameters, weights: FloatArray, change: FloatArray
-) -> FloatArray:
-    """The gradient, (k,), of torque that looks like a change of all parameters, (p,)."""
-    ones = np.ones(int(next(iter(grams.values())).dofs[-1]) + 1)
-    normal = {condition: one.normal(weights, ones)[0] for condition, one in grams.items()}
-    return np.asarray(sum(free.matrix[c].T @ (own @ change) for c, own in normal.items()))
-
-
 def allowing_for_pull(
     uncertainty: Uncertainty, matrix: FloatArray, pull: FloatArray
 ) -> Uncertainty:

@@ -24,7 +24,6 @@ from sysid_ros.engine.inverse_dynamics.delay_uncertainty import (
     allowing_for_pull,
     delays_among,
     doubted,
-    pull_of,
 )
 from sysid_ros.engine.inverse_dynamics.estimate import (
     Estimate,
@@ -121,8 +120,9 @@ def fit_evidence(
     held = held_set_points(model, evidence.stretches, evidence.filters)
     pull = np.zeros(len(curvature))
     if held is not None:
+        held = held.of_torque(final.gains)
         change = held.looks_like(model, free.columns)
-        pull[:k] = pull_of(evidence.grams, free, final.weights, change)
+        pull = _pull_of(evidence, free, final, gain_dofs, change)
         uncertainty = allowing_for_pull(uncertainty, curvature, pull)
     final = replace(final, uncertainty=uncertainty)
     noise = noise_effect(regressor, recordings, evidence, settings, free, final, gain_dofs)
@@ -152,6 +152,24 @@ def fit_evidence(
         status=final.solution.status,
         held=held,
     )
+
+
+def _pull_of(
+    evidence: Evidence,
+    free: FreeParameters,
+    final: Estimate,
+    gain_dofs: IndexArray,
+    change: FloatArray,
+) -> FloatArray:
+    """The gradient, (k,) with gains, of torque that looks like a change of parameters, (p,)."""
+    found, k = np.zeros(len(free.names) + len(gain_dofs)), len(free.names)
+    for condition, one in evidence.grams.items():
+        found[:k] += free.matrix[condition].T @ (one.normal(final.weights, final.gains)[0] @ change)
+        theta = free.theta(final.x, condition)
+        for place, dof in enumerate(gain_dofs, k):
+            own = np.where(np.arange(len(final.gains)) == dof, final.gains, 0.0)
+            found[place] += theta @ one.normal(final.weights, own)[0] @ change / final.gains[dof]
+    return found
 
 
 def doubtful_estimate(

@@ -14,7 +14,7 @@ tell from the jumps, as from a torque that goes smoothly or stands still in betw
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -43,6 +43,10 @@ class HeldSetPoints:
     stiffness: FloatArray  # N m/rad or N/m, (nv,)
     damping: FloatArray  # N m s/rad or N s/m, (nv,)
     interval: float  # s from one sample of torque to the next
+
+    def of_torque(self, gains: FloatArray) -> HeldSetPoints:
+        """The same of torque itself, which is told times gains of degrees of freedom, (nv,)."""
+        return replace(self, stiffness=self.stiffness / gains, damping=self.damping / gains)
 
     def looks_like(self, model: mujoco.MjModel, columns: Columns) -> FloatArray:
         """The most that samples at one place of each interval add to all parameters, (p,)."""

@@ -41,11 +41,19 @@ def moved(times: FloatArray, seed: int) -> Motion:
 
 
 def fitted(
-    held: int, seed: int, *, drives: bool = True, late: int = 0, noise: float = 0.02
+    held: int,
+    seed: int,
+    *,
+    drives: bool = True,
+    late: int = 0,
+    noise: float = 0.02,
+    gain: float = 1.0,
+    spread: float | None = None,
 ) -> InverseDynamicsFit:
     """A fit to torque that is sampled ``late`` half samples behind each of ``held`` of them.
 
-    Without ``drives`` the torque itself is held, as a controller asks for it.
+    Without ``drives`` the torque itself is held, as a controller asks for it. The first joint's is
+    told times a gain, which is estimated where it has a ``spread``.
     """
     model = mujoco.MjModel.from_xml_string(three_joint_xml())
     truth = Regressor(model, sharp_friction=True)
@@ -62,8 +70,11 @@ def fitted(
     rng, at = np.random.default_rng(seed), np.arange(late, len(fine), FASTER)
     measured = torque[at] + noise * rng.standard_normal((len(at), 3))
     qpos = motion.qpos[at] + 1e-5 * rng.standard_normal((len(at), 3))
-    recording = Recording(fine[at], qpos, measured)
-    return fit_inverse_dynamics(model, [recording], settings=Settings(torque_delay=True))
+    recording = Recording(fine[at], qpos, measured * [gain, 1.0, 1.0])
+    gains = {} if spread is None else {"a": spread}
+    return fit_inverse_dynamics(
+        model, [recording], settings=Settings(torque_delay=True, gains=gains)
+    )
 
 
 @pytest.mark.parametrize(("held", "late"), [(5, 0), (5, 1), (4, 0), (25, 1)])
@@ -96,3 +107,18 @@ def test_torque_that_goes_smoothly_or_is_itself_held_has_none(
         mujoco.MjModel.from_xml_string(three_joint_xml()), fit.free.columns
     )
     assert np.abs(change).max() < 0.002  # N m s/rad, which is nothing
+
+
+def test_a_gain_that_is_known_well_leaves_intervals_as_they_are() -> None:
+    plain, scaled = fitted(5, 1, late=1), fitted(5, 1, late=1, spread=0.01)
+    place = plain.free.names.index("a.damping")
+    assert np.ptp(scaled.intervals()[place]) == pytest.approx(
+        np.ptp(plain.intervals()[place]), rel=0.1
+    )
+    assert scaled.gains["a"][1] < 0.01
+
+
+def test_gains_of_drives_are_those_of_torque_whatever_its_unit() -> None:
+    fit = fitted(5, 1, late=1, gain=100.0, spread=100.0)
+    assert fit.held is not None
+    assert fit.held.stiffness == pytest.approx(STIFFNESS, rel=0.3)
