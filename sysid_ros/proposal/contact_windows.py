@@ -16,12 +16,13 @@ _FEW_CONTACTS = 0.4  # of the postures, that are left out: of all pairs of bodie
 _FEW_AFLOAT = 0.15  # likewise, where a body floats, which the rest of its motion depends on
 _WINDOW_WITH_CONTACTS = 0.3  # s
 _WINDOW_BY_FORCES = 0.1  # s; what stands by forces alone falls with a time constant of 0.1 to 0.3 s
+_FEWEST_INTERVALS = 4  # of measurements in it
 _NAMED = 3  # pairs of bodies in a sentence
 _SETTLING = 0.1  # s that a floating body takes to rest on something, in which little is compared
 
 
 def with_windows_for_contacts(
-    draft: Draft, seen: Contacts, *, floating: bool, meshes: bool, pushed: bool = False
+    draft: Draft, seen: Contacts, *, floating: bool, meshes: bool, pushed: float | None = None
 ) -> Draft:
     """Leave out what touches now and then, as an impact at a wrong time spoils all of a window.
 
@@ -34,8 +35,9 @@ def with_windows_for_contacts(
       seen: What touches in the recorded postures.
       floating: Whether the pose of a free body was measured, which settles first.
       meshes: Whether the model has meshes that may touch.
-      pushed: Whether forces alone drive the robot: without servos nothing holds a posture in a
-        simulation, and what a wrong model makes of contacts in a usual window is a search's end.
+      pushed: Where forces alone drive the robot, the longest usual interval of its measurements
+        [s]: without servos nothing holds a posture in a simulation, and what a wrong model makes
+        of contacts in a usual window is a search's end.
     """
     if meshes and not (floating or draft.torque or seen.touching or seen.overlaps):
         why = "Nothing touches in the recorded postures, so that contacts need not be simulated."
@@ -56,8 +58,8 @@ def with_windows_for_contacts(
     if floating:
         # Windows that begin beside a touch-down are far off at first, and squares let them lead.
         window, draft = _WINDOW_WITH_CONTACTS + _SETTLING, replace(draft, loss="huber")
-        if pushed:
-            window = _WINDOW_BY_FORCES
+        if pushed is not None:
+            window = min(max(_WINDOW_BY_FORCES, _FEWEST_INTERVALS * pushed), window)
     why = f"{touch}; in a short window a contact at a wrong time spoils little."
     return replace(draft, window=window, window_reason=why)
 

@@ -307,8 +307,9 @@ def _with_parameters(
         meshes = loaded.fixed_with_meshes
         forces = inputs_of_forces(spec.copy().compile(), inputs)
         pushed = bool(forces) and len(forces) == len(inputs.held)
+        slowest = max((one.channel.interval for one in mapping.signals if not one.input), default=0)
         draft = with_windows_for_contacts(
-            draft, seen, floating=floating, meshes=meshes, pushed=pushed
+            draft, seen, floating=floating, meshes=meshes, pushed=slowest if pushed else None
         )
         experiment = experiment_with(offered)
         if draft.contacts_left_out:

@@ -36,11 +36,14 @@ def test_contacts_are_simulated_where_they_last(
     assert ("'arm' and 'hull' overlap by 12 mm" in found.window_reason) == bool(seen.drawn)
 
 
-@pytest.mark.parametrize(("floating", "window"), [(True, 0.1), (False, 0.3)])
+@pytest.mark.parametrize(
+    ("floating", "interval", "window"),
+    [(True, 0.005, 0.1), (True, 0.05, 0.2), (True, 0.2, 0.4), (False, 0.005, 0.3)],
+)
 def test_what_forces_alone_hold_up_has_fallen_in_a_usual_window(
-    floating: bool, window: float
+    floating: bool, interval: float, window: float
 ) -> None:
-    found = with_windows_for_contacts(DRAFT, MUCH, floating=floating, meshes=False, pushed=True)
+    found = with_windows_for_contacts(DRAFT, MUCH, floating=floating, meshes=False, pushed=interval)
     assert found.window == pytest.approx(window)
 
 
