@@ -219,7 +219,10 @@ def signs_together(
         each = [Change(FindingKind.SIGN, scale=dict.fromkeys(one, -1.0)) for one in labels]
         scored.append((each, test.misfit([*signs], *rest, *each).share))
     least = min(share for _, share in scored)
-    (best, after), *alike = [one for one in scored if one[1] ** 2 <= _SAME * least**2 + 1e-8]
+    equal = [one for one in scored if one[1] ** 2 <= _SAME * least**2 + 1e-8]
+    before = [found[place].change for place in signs.values()]
+    equal.sort(key=lambda one: one[0] != before)  # ranges may have told where loads do not
+    (best, after), *alike = equal
     told = [*found]
     for k, place in enumerate(signs.values()):
         other = tuple(each[k] for each, _ in alike if each[k] != best[k])[:1]

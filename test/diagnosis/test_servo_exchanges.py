@@ -171,3 +171,22 @@ def test_two_signs_are_attributed_together(wrong: tuple[str, str]) -> None:
     told = signs_together(seen, test, alone)
     assert [one.change.signals for one in told] == [(label,) for label in wrong]
     assert signs_together(seen, test, alone[:1]) == alone[:1]
+
+
+@pytest.mark.parametrize("before", [("p", "q"), ("u", "v"), ("u", "q")])
+def test_two_signs_that_no_load_tells_stay_where_they_were(before: tuple[str, str]) -> None:
+    """What told them was another thing, such as the joints' ranges."""
+    text = TWO.format(upper=1e-6, way=1).replace('mass="1"', 'mass="1e-6"')
+    text = text.replace('"shoulder" axis', '"shoulder" armature="1" axis')
+    model = mujoco.MjModel.from_xml_string(
+        text.replace('"elbow" axis', '"elbow" armature="1" axis')
+    )
+    signals = followed(model, 0.0)
+    for label in ("p", "q"):
+        signals[label] = Samples(signals[label].times, -signals[label].values)
+    seen = Recorded(model, (signals,), (), {0: "p", 1: "q"}, {}, {}, {0: "u", 1: "v"})
+    test = Tracking.of(seen)
+    assert test is not None
+    changes = [Change(FindingKind.SIGN, scale={label: -1.0}) for label in before]
+    told = signs_together(seen, test, [Explanation(one, 0.0, 1.0, 0.0) for one in changes])
+    assert [one.change.signals[0] for one in told] == [*before]
