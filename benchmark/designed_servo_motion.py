@@ -36,7 +36,7 @@ from sysid_ros.excitation.design import (
     design_servo_motion,
     simulated_fit,
 )
-from sysid_ros.excitation.design.forward_design import ForwardInformation
+from sysid_ros.excitation.design.forward_information import ForwardInformation
 from sysid_ros.excitation.design.planned_recording import PlannedRecording
 from sysid_ros.experiment import load_experiment
 from sysid_ros.robots import build_parameters

@@ -6,7 +6,7 @@
 Three searches follow each other. The first makes motions that show torque, to learn from. The
 second follows the learned effects of the parameters (:mod:`.learned_rows`), the better half going
 on after every round. The third goes on with the best motion and takes only steps that make the
-exact criterion smaller (:class:`ForwardInformation`).
+exact criterion smaller (:mod:`.forward_information`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.least_squares import eliminate_starts
 from sysid_ros.engine.parameters import priors
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.excitation.design.criterion import criterion
@@ -38,9 +37,9 @@ from sysid_ros.excitation.design.design import (
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.feasibility import refuse_infeasible
 from sysid_ros.excitation.design.fitted_parameters import FittedParameters
+from sysid_ros.excitation.design.forward_information import ForwardInformation
 from sysid_ros.excitation.design.learned_rows import LearnedRows, servo_lags
-from sysid_ros.excitation.design.planned_recording import PlannedRecording, Response, SimulatedFit
-from sysid_ros.excitation.design.rest_spline import MotionFamily
+from sysid_ros.excitation.design.planned_recording import PlannedRecording, SimulatedFit
 from sysid_ros.excitation.design.task import DesignTask, Goal
 
 SERVO_PIECE = 0.2  # s between knots: delays and armature show where motion turns quickly
@@ -185,27 +184,3 @@ def _goal(
     known = np.diag(priors(fit.params)[1]) if after is None else after.information
     interest = chosen_parameters(tuple(fit.params.scalar_names()), settings.interest)
     return Goal(settings.criterion, scale, interest, np.diag((WEAK / scale) ** 2) + known)
-
-
-class ForwardInformation:
-    """Information of recordings of motions with control points c (k, n) about a posture.
-
-    It is the Gauss-Newton matrix of the fit's own windows, starts eliminated, by the derivatives
-    that the fit uses.
-    """
-
-    def __init__(self, planned: PlannedRecording, spline: MotionFamily, start: FloatArray) -> None:
-        """Prepare what does not change from motion to motion about a posture (n,)."""
-        self._planned, self._spline, self._start = planned, spline, start
-        self._basis = spline.basis(planned.instants)
-
-    def __call__(self, c: FloatArray) -> FloatArray:
-        """The information (p, p) of a recording of a motion, without priors."""
-        sequences = self._planned.recorded(self._start + self._basis @ c)
-        problem, point = self._planned.problem(sequences)
-        system = eliminate_starts(problem.linearize(point))
-        return np.asarray(system.window_hessians.sum(axis=0))
-
-    def response(self, c: FloatArray) -> Response:
-        """The effect of the parameters on a recording of a motion."""
-        return self._planned.response(self._start + self._basis @ c)

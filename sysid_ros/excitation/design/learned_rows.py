@@ -9,7 +9,7 @@ stiffness. The effect of a parameter on its position is so nearly a linear funct
 inverse dynamics along the motion that results, some of it after the lag: inertia and friction by
 themselves, a gain as the torque, a delay as the velocity. Which function is learned; its slope
 costs what that of inverse dynamics does. It says where to go. What a motion is worth is computed
-exactly, by :class:`~sysid_ros.excitation.design.forward_design.ForwardInformation`.
+exactly, by :class:`~sysid_ros.excitation.design.forward_information.ForwardInformation`.
 """
 
 from __future__ import annotations

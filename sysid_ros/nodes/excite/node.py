@@ -30,7 +30,8 @@ from sysid_ros.excitation import ExcitationError
 from sysid_ros.nodes.clocks import motion_clock, steady_clock
 from sysid_ros.nodes.excite.controller_motion import ControllerMotion
 from sysid_ros.nodes.excite.controller_parameters import ControllerParameters
-from sysid_ros.nodes.excite.controller_watch import ControllerWatch, DriverWatch
+from sysid_ros.nodes.excite.controller_watch import ControllerWatch
+from sysid_ros.nodes.excite.driver_watch import DriverWatch
 from sysid_ros.nodes.excite.settings import ExcitationSettings, NamedMotion, declare_excitation
 from sysid_ros.nodes.excite.streamed_motion import StreamedMotion
 from sysid_ros.nodes.excite.trajectory_motion import TrajectoryMotion

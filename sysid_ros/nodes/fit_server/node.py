@@ -20,10 +20,7 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
-from std_msgs.msg import Float64
 
-from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.fit_page import LivePage, PageProgress
 from sysid_ros.fit_worker import FIT_PROGRAM, STARTING, FitRequest
@@ -32,8 +29,8 @@ from sysid_ros.nodes.fit_server.client_side import REPLACE_SEQUENCES, failed_res
 from sysid_ros.nodes.fit_server.goal_feedback import GoalFeedback
 from sysid_ros.nodes.fit_server.messages import error_of, fit_result, report_message
 from sysid_ros.nodes.fit_server.settings import declare_fit_server
+from sysid_ros.nodes.fit_server.topics import FitTopics
 from sysid_ros.nodes.latched import LATCHED
-from sysid_ros.nodes.number_topics import NumberTopics
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.results import read_results
@@ -42,8 +39,6 @@ from sysid_ros.terminal import is_counted
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.msg import IdentifiedParameters, Report
 
-# Who subscribes in the middle of a fit and asks for it (transient local) gets its course so far.
-_QOS = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # One thread for the running fit, the others for cancel requests and everything else.
 _THREADS = 3
 _SETTLE = 3.0  # s after a fit in which who reads its result has the machine
@@ -251,31 +246,6 @@ def _ending(result: FitModel.Result) -> str:
         + (f", {result.error_msg}" if result.error_msg else "")
         + (f", results in {result.result_dir}" if result.result_dir else "")
     )
-
-
-class FitTopics:
-    """Publishes a ``std_msgs/Float64`` for the cost, the share of work done and each parameter.
-
-    ``~/progress/cost``, ``~/progress/share`` and ``~/progress/values/<parameter>``, the latter
-    created when a fit reports the parameter for the first time.
-    """
-
-    def __init__(self, node: Node) -> None:
-        """Create what does not depend on the fit."""
-        self._cost = node.create_publisher(Float64, "~/progress/cost", _QOS)
-        self._share = node.create_publisher(Float64, "~/progress/share", _QOS)
-        self._values = NumberTopics(node, "~/progress/values", _QOS)
-
-    def publish(self, step: Iteration, share: float) -> None:
-        """Tell one step of the optimizer."""
-        self._cost.publish(Float64(data=float(step.cost)))
-        self._share.publish(Float64(data=float(share)))
-        for name, value in zip(step.names, step.values.tolist(), strict=True):
-            self._values.publish(name, value)
-
-    def end(self) -> None:
-        """Tell that nothing more is done: most fits end long before their last iteration."""
-        self._share.publish(Float64(data=1.0))
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.moving_horizon.growing_windows import KeptCandidates
+from sysid_ros.engine.moving_horizon.kept_candidates import KeptCandidates
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.parameters.modifiers import AttributeModifier
 from sysid_ros.engine.parameters.parameter import Parameter

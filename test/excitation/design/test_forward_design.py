@@ -34,7 +34,7 @@ from sysid_ros.excitation.design import (
     simulated_fit,
 )
 from sysid_ros.excitation.design.design import design_task, random_start, rest_spline
-from sysid_ros.excitation.design.forward_design import ForwardInformation
+from sysid_ros.excitation.design.forward_information import ForwardInformation
 from sysid_ros.excitation.design.learned_rows import LearnedRows, servo_lags
 from sysid_ros.excitation.design.planned_recording import PlannedRecording
 from sysid_ros.experiment import load_experiment
