@@ -148,18 +148,17 @@ def _remedy_of_inputs(late: LateInputs) -> str:
     return (
         f"that is in the intervals; what drives the model seems to act {later:.2g} ms "
         f"{'later' if late.later > 0.0 else 'earlier'} than it is stamped (standard error "
-        f"{error:.1g} ms). A delay of these signals takes that up, as "
-        "{signal: NAME, delay: {initial: 0.0, min: -0.02, max: 0.02}}"
+        f"{error:.1g} ms). A delay of these signals takes that up, as {_delay_of('NAME')}"
     )
 
 
 def _remedy_of_signals(names: Sequence[str], read: Lateness) -> str:
     time, error = 1e3 * abs(read.later), 1e3 * read.error
-    what = "leads all else" if read.later > 0.0 else "lags all else, as what is filtered does,"
+    seem = "seems" if len(names) == 1 else "seem"
+    what = "lead all else" if read.later > 0.0 else "lag all else, as what is filtered does,"
     return (
-        f"that is in the intervals; {listed(names, _NAMED)}: this {what} by {time:.2g} ms "
-        f"(standard error {error:.1g} ms). A delay of it takes that up, as "
-        "{signal: NAME, delay: {initial: 0.0, min: -0.02, max: 0.02}}"
+        f"that is in the intervals; {listed(names, _NAMED)} {seem} to {what} by {time:.2g} ms "
+        f"(standard error {error:.1g} ms). A delay takes that up, as {_delay_of(names[0])}"
     )
 
 
@@ -169,8 +168,13 @@ def _remedy_of_turns(turn: JointsInTurn) -> str:
         f"that is in the intervals; each position seems to be read {later:.2g} ms "
         f"{'after' if turn.later > 0.0 else 'before'} that of the joint before it (standard error "
         f"{error:.1g} ms) under one stamp, as on a bus. A delay of each but the first takes that "
-        f"up, as {{signal: {turn.signals[-1]}, delay: {{initial: 0.0, min: -0.02, max: 0.02}}}}"
+        f"up, as {_delay_of(turn.signals[-1])}"
     )
+
+
+def _delay_of(signal: str) -> str:
+    """A line of an experiment that frees a delay either way."""
+    return f"{{signal: {signal}, delay: {{initial: 0.0, min: -0.02, max: 0.02}}}}"
 
 
 def over_recordings(

@@ -88,12 +88,18 @@ def test_velocities_that_a_driver_filters_are_not_taken_for_late_inputs() -> Non
     spec.add_sensor(name="rate", type=mujoco.mjtSensor.mjSENS_JOINTVEL, **joint)
     rest = create_initial_state(spec.compile(), np.zeros(1), np.zeros(1))
     one = ModelSequences("pendulum", spec, "recording", rest, control, measured)
-    result = fit([one], pendulum.parameters(), SETTINGS)
+    params = pendulum.parameters()
+    result = fit([one], params, SETTINGS)
     assert not missed(result, 0.0)
     [said] = told(result)
-    found = re.search(r"rate: this lags all else, .*, by ([\d.]+) ms", said)
+    found = re.search(r"rate seems to lag all else, .*, by ([\d.]+) ms", said)
     assert found is not None
     assert float(found[1]) == pytest.approx(8.0, rel=0.2)
+    modifier = SignalModifier("rate", "delay")
+    params.add(Parameter("delay", 0.0, -0.02, 0.02, modifier=modifier))
+    remedied = fit([one], params, SETTINGS)
+    assert not told(remedied)
+    assert remedied.parameters[-1].value == pytest.approx(0.008, rel=0.02)
 
 
 def test_a_signal_that_never_moves_does_not_hide_late_inputs() -> None:
