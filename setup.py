@@ -39,6 +39,7 @@ setup(
         "sysid_ros.diagnosis.evidence",
         "sysid_ros.diagnosis.fits",
         "sysid_ros.diagnosis.simulated",
+        "sysid_ros.diagnosis.torque",
         "sysid_ros.engine",
         "sysid_ros.engine.attributes",
         "sysid_ros.engine.compiled",

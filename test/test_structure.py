@@ -32,7 +32,7 @@ ORDER = (
     "engine.measured_torque.rows", "engine.measured_torque", "engine.moving_horizon",
     "recording.messages", "recording.bags", "recording.mapping",
     "experiment", "robots", "dataset", "live_estimation", "diagnosis.fits",
-    "diagnosis.evidence", "diagnosis.simulated", "diagnosis",
+    "diagnosis.evidence", "diagnosis.torque", "diagnosis.simulated", "diagnosis",
     "proposal.signals", "proposal", "judgement", "trend", "terminal",
     "exports", "results", "run_logs", "playback", "video", "report.svg", "report",
     "search", "pipeline", "fit_worker", "supervised_fit", "fit_page", "estimate_page",

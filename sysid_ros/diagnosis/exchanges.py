@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 
-from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence import (
     Change,
     Declared,
@@ -20,6 +19,7 @@ from sysid_ros.diagnosis.evidence import (
 )
 from sysid_ros.diagnosis.position_consistency import disagreement
 from sysid_ros.diagnosis.servo_mistakes import servo_explanations
+from sysid_ros.diagnosis.torque import Dynamics
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence import (
     DECISIVE,
     DEGREE,
@@ -23,6 +22,7 @@ from sysid_ros.diagnosis.evidence import (
     joint_labels,
     named_degrees,
 )
+from sysid_ros.diagnosis.torque import Dynamics
 from sysid_ros.errors import listed
 from sysid_ros.experiment import UNITS
 from sysid_ros.recording.mapping import DEGREES

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.constant_commands import constant_command_findings
-from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence import (
     DECISIVE,
     Change,
@@ -24,6 +23,7 @@ from sysid_ros.diagnosis.position_consistency import disagreement, other_units
 from sysid_ros.diagnosis.range_violations import in_percent, in_pulses, turns_away
 from sysid_ros.diagnosis.repeated_commands import repeated_command_findings
 from sysid_ros.diagnosis.standstills import standstill_findings
+from sysid_ros.diagnosis.torque import Dynamics
 from sysid_ros.diagnosis.torque_checks import MOST
 from sysid_ros.diagnosis.unfollowed_commands import unfollowed_command_findings
 from sysid_ros.experiment import SignalConfig

@@ -11,14 +11,13 @@ millinewton metres, not a heavier robot, and a tenth on every joint are motor cu
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.checked_state import CheckedState
-from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence import (
     DECISIVE,
     Change,
@@ -27,13 +26,15 @@ from sysid_ros.diagnosis.evidence import (
     FindingKind,
     Recorded,
     Turned,
+    modelled_grounds,
     moves,
     percent,
     torque_grounds,
 )
 from sysid_ros.diagnosis.fits import Misfit, body_torques, other_gravity, own_torques
-from sysid_ros.diagnosis.torque_mistakes import (
-    position_factor,
+from sysid_ros.diagnosis.torque import (
+    Dynamics,
+    modelled_explanation,
     rival_of_mounting,
     torque_explanations,
     torque_offset,
@@ -63,6 +64,10 @@ def torque_findings(state: CheckedState) -> list[Finding]:
         # What another gravity leaves no room for is not looked for, as that takes long.
         settled = turned is not None and turned.after**2 <= _SETTLED and turned.beats(rival)
         explanations = [] if settled else torque_explanations(state.recorded, test)
+        grounds: Callable[[Explanation], str] = torque_grounds
+        if turned is None and not explanations:
+            one = modelled_explanation(state.recorded, test)
+            explanations, grounds = [] if one is None else [one], modelled_grounds
         if turned is not None and turned.beats(
             min(rival, *(one.after for one in explanations), 1.0)
         ):
@@ -75,23 +80,8 @@ def torque_findings(state: CheckedState) -> list[Finding]:
             state.repair(best.change)
             if not state.declared.explains(best.change, best.size):
                 rivals = _beside(best, turned, torque_offset(recorded, test, best))
-                found.append(_with_rivals(state.finding(best, torque_grounds(best)), rivals))
+                found.append(_with_rivals(state.finding(best, grounds(best)), rivals))
     return found + unit_of_torques(state)
-
-
-def factor_for_masses(state: CheckedState, masses: Sequence[Finding]) -> list[Finding]:
-    """Masses that torque contradicts, or the factor of a position in their place.
-
-    Args:
-      state: The recordings, mistakes that were found repaired.
-      masses: Findings of masses and of torques' factors.
-    """
-    test = Dynamics.of(state.recorded) if masses else None
-    best = None if test is None else position_factor(state.recorded, test)
-    if best is None or state.declared.explains(best.change, best.size):
-        return [*masses]
-    why = f"{torque_grounds(best)} As recorded, torque contradicts the model's masses as well."
-    return [state.finding(best, why)]
 
 
 def _other_gravity(state: CheckedState, test: Dynamics) -> Turned | None:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence.changed_recordings import repaired
 from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
 from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
@@ -26,7 +25,7 @@ from sysid_ros.diagnosis.fits import (
     regressor,
 )
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
-from sysid_ros.diagnosis.torque_mistakes import torque_explanations
+from sysid_ros.diagnosis.torque import Dynamics, torque_explanations
 from sysid_ros.engine.simulation import single_blas_thread
 
 _STEP = 0.01  # s, between samples

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from sysid_ros.diagnosis import dynamics
-from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence.changed_recordings import repaired, under_gravity
 from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
 from sysid_ros.diagnosis.evidence.hypotheses import Suspects, families
@@ -26,8 +25,8 @@ from sysid_ros.diagnosis.fits import (
     non_negative_fit,
     regressor,
 )
+from sysid_ros.diagnosis.torque import Dynamics, torque_explanations
 from sysid_ros.diagnosis.torque_checks import torque_unit
-from sysid_ros.diagnosis.torque_mistakes import torque_explanations
 
 _LEG = """<body pos="{place} 0 0"><joint name="hip{k}" axis="0 1 0"/>
   <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03" mass="2"/>

@@ -9,10 +9,9 @@ import mujoco
 import numpy as np
 from torque_arm import JOINTS, moved, torque_sequences, true_spec
 
-from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence.recorded import recorded
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated, covered_positions
-from sysid_ros.diagnosis.torque_mistakes import torque_explanations
+from sysid_ros.diagnosis.torque import Dynamics, torque_explanations
 from sysid_ros.engine.signals import SignalType, TimeSeries
 
 

@@ -15,6 +15,7 @@ from sysid_ros.diagnosis.evidence.explanation import (
     lag_interval,
     leaning_grounds,
     least_between,
+    modelled_grounds,
     percent,
     profile_interval,
     resolution_of,

@@ -246,6 +246,15 @@ def torque_grounds(best: Explanation | Turned) -> str:
     )
 
 
+def modelled_grounds(best: Explanation) -> str:
+    """What a repair leaves that the model's own bodies ask for, as a sentence."""
+    return (
+        f"With the model's own bodies it leaves {percent(best.after**2 / best.before**2)} of what "
+        "they leave without it, as little as bodies of any shape would; no other body, but "
+        "several, would explain as much."
+    )
+
+
 def leaning_grounds(best: Turned) -> str:
     """Of simulated windows, the rest under another gravity, and what looks like it, in words."""
     told = (

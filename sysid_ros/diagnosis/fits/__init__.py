@@ -20,14 +20,15 @@ from sysid_ros.diagnosis.fits.gravity_direction import (
 )
 from sysid_ros.diagnosis.fits.interpolation_fits import DearError, InterpolationScores, RecordedFit
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, mean_misfit, misfit_of
+from sysid_ros.diagnosis.fits.modelled_bodies import ModelledBodies, body_torques
 from sysid_ros.diagnosis.fits.one_mass import OneMass, clearly_off, hidden_masses, one_mass
 from sysid_ros.diagnosis.fits.open_loop import OpenLoop
 from sysid_ros.diagnosis.fits.point_mass_regressor import (
+    Bodies,
     BodyMotion,
     PointMasses,
     ancestors,
     body_motion,
-    body_torques,
     moving_masses,
     non_negative_fit,
     own_torques,

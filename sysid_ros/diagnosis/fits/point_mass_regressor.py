@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import mujoco
 import numpy as np
@@ -22,7 +23,7 @@ from sysid_ros.engine.elements import SCALAR, bodies_above, rotation_matrix
 
 _STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
 _NEAR_ORIGIN = 0.3  # of a body's extent; its centre of mass has no direction then
-_AT_ONCE = 256  # instants, so that tables of wrenches stay small
+AT_ONCE = 256  # instants, so that tables of wrenches stay small
 _PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # of coordinates, in moments of mass
 
 
@@ -51,6 +52,17 @@ class BodyMotion:
             return self
         felt = (1.0 - model.body_gravcomp)[:, None] * more
         return replace(self, acceleration=self.acceleration - felt)
+
+
+class Bodies(Protocol):
+    """Bodies on some joints, as far as they are known."""
+
+    @property
+    def dofs(self) -> tuple[int, ...]:
+        """The joints' degrees of freedom."""
+
+    def torques(self, model: mujoco.MjModel, motion: BodyMotion, dofs: IndexArray) -> FloatArray:
+        """Torque on degrees of freedom per unit of each non-negative unknown, (n, dofs, p)."""
 
 
 @dataclass(frozen=True)
@@ -93,15 +105,32 @@ class PointMasses:
             centres = [[(data.xipos[one] - origin) @ turn] for one in welded]
             sets = [*_points(model, body), *centres]
             moments[body] = np.array([_moments(np.array(points)) for points in sets])
-            moved += [_moves(model, body)] * len(sets)
+            moved += [moves_by(model, body)] * len(sets)
         found = np.array(moved).T if moved else np.zeros((model.nv, 0))
         return cls(tuple(dofs), moments, found)
+
+    def only(self, body: int) -> PointMasses:
+        """The points of one body; none if it has none, or is welded to a heavier one."""
+        owners = np.repeat([*self.moments], [len(one) for one in self.moments.values()])
+        own = {one: moments for one, moments in self.moments.items() if one == body}
+        return PointMasses(self.dofs, own, self.moved[:, owners == body])
+
+    def torques(self, model: mujoco.MjModel, motion: BodyMotion, dofs: IndexArray) -> FloatArray:
+        """Joint torques that move one kilogram in each set of points, (n, dofs, sets)."""
+        moved = self.moved[dofs]
+        torque: FloatArray = np.zeros((len(motion.arm), *moved.shape))
+        for first in range(0, len(torque) if self.moments else 0, AT_ONCE):
+            rows = slice(first, first + AT_ONCE)
+            wrench = _wrenches(motion, rows, list(self.moments))
+            mean = [wrench[:, i] @ own.T for i, own in enumerate(self.moments.values())]
+            torque[rows] = (motion.axes[rows][:, dofs] @ np.concatenate(mean, axis=2)) * moved
+        return torque
 
 
 def regressor(
     model: mujoco.MjModel,
     motion: BodyMotion,
-    points: PointMasses | None = None,
+    bodies: Bodies | None = None,
     rows: Sequence[int] | None = None,
 ) -> FloatArray:
     """Joint torque per unit of every unknown: point masses, armature, damping, friction, springs.
@@ -109,20 +138,20 @@ def regressor(
     Args:
       model: Only its kinematics matter, and where its masses are.
       motion: Of its bodies.
-      points: Of all degrees of freedom of some kinematic trees; of the model if left out.
+      bodies: On all joints of some kinematic trees; point masses of the model's if left out.
       rows: Degrees of freedom on which the torque is wanted; all of these trees if left out.
 
     Returns:
       (n, nv or rows, p), of the unknowns of these trees; each is non-negative.
     """
-    points = PointMasses.of(model, range(model.nv)) if points is None else points
+    bodies = PointMasses.of(model, range(model.nv)) if bodies is None else bodies
     wanted = np.arange(model.nv) if rows is None else np.array(rows, dtype=np.intp)
-    bodies = _point_masses(motion, points, wanted)
-    own = own_torques(model, *motion.joints, points.dofs if rows is None else rows)[:, wanted]
+    of_bodies = bodies.torques(model, motion, wanted)
+    own = own_torques(model, *motion.joints, bodies.dofs if rows is None else rows)[:, wanted]
     if not (model.opt.density or model.opt.viscosity):
-        return np.concatenate([bodies, own], axis=2)
+        return np.concatenate([of_bodies, own], axis=2)
     resistance = _resistance(model, *motion.joints[:2])[:, wanted, None]
-    return np.concatenate([bodies, own, resistance], axis=2)
+    return np.concatenate([of_bodies, own, resistance], axis=2)
 
 
 def _resistance(model: mujoco.MjModel, qpos: FloatArray, qvel: FloatArray) -> FloatArray:
@@ -171,30 +200,6 @@ def own_torques(
             spring = model.qpos_spring[model.jnt_qposadr[joint]]
             columns.append(_alone(qpos[:, model.jnt_qposadr[joint]] - spring, dof, model.nv))
     return np.stack(columns, axis=2)
-
-
-def body_torques(
-    model: mujoco.MjModel, qpos: FloatArray, qvel: FloatArray, qacc: FloatArray
-) -> FloatArray:
-    """Joint torque for each body of the model as it is.
-
-    Args:
-      model: The model.
-      qpos: (n, nq).
-      qvel: (n, nv).
-      qacc: (n, nv).
-
-    Returns:
-      (n, nv, number of moving bodies with a mass).
-    """
-    motion, bodies = body_motion(model, qpos, qvel, qacc), moving_masses(model)
-    moved = np.array([_moves(model, body) for body in bodies]).reshape(len(bodies), model.nv).T
-    torque = np.empty((len(qpos), *moved.shape))
-    for first in range(0, len(torque), _AT_ONCE):
-        rows = slice(first, first + _AT_ONCE)
-        wrench = _own_wrenches(model, motion, rows, bodies)
-        torque[rows] = (motion.axes[rows] @ np.moveaxis(wrench, 1, 2)) * moved
-    return torque
 
 
 def non_negative_fit(matrix: FloatArray, target: FloatArray) -> FloatArray:
@@ -246,43 +251,12 @@ def body_motion(
             own[i] = values
     arm -= centre[:, model.body_rootid]
     omega, alpha = velocity[..., :3], acceleration[..., :3]
-    speed = velocity[..., 3:] + _cross(omega, arm)
+    speed = velocity[..., 3:] + cross(omega, arm)
     # From spatial to classical acceleration of the body's origin (Featherstone 2008, 2.11).
-    of_origin = acceleration[..., 3:] + _cross(alpha, arm) + _cross(omega, speed)
+    of_origin = acceleration[..., 3:] + cross(alpha, arm) + cross(omega, speed)
     of_origin += model.body_gravcomp[:, None] * model.opt.gravity  # what floats weighs nothing
     joints = (qpos, qvel, qacc)
     return BodyMotion(joints, arm, turn.reshape(n, nbody, 3, 3), omega, alpha, of_origin, axes)
-
-
-def _own_wrenches(
-    model: mujoco.MjModel, motion: BodyMotion, rows: slice, bodies: Sequence[int]
-) -> FloatArray:
-    """Moment about the tree's centre and force that move bodies as they are, (m, b, 6)."""
-    turn, arm = motion.turn[rows][:, bodies], motion.arm[rows][:, bodies]
-    omega, alpha = motion.omega[rows][:, bodies], motion.alpha[rows][:, bodies]
-    place = np.einsum("nbij,bj->nbi", turn, model.body_ipos[bodies])
-    force = motion.acceleration[rows][:, bodies] + _cross(alpha, place)
-    force = model.body_mass[bodies, None] * (force + _cross(omega, _cross(omega, place)))
-    axes = turn @ np.array([rotation_matrix(own) for own in model.body_iquat[bodies]])
-
-    def of_inertia(rate: FloatArray) -> FloatArray:
-        local = np.einsum("nbji,nbj->nbi", axes, rate) * model.body_inertia[bodies]
-        return np.asarray(np.einsum("nbij,nbj->nbi", axes, local))
-
-    moment = of_inertia(alpha) + _cross(omega, of_inertia(omega)) + _cross(arm + place, force)
-    return np.concatenate([moment, force], axis=2)
-
-
-def _point_masses(motion: BodyMotion, points: PointMasses, dofs: IndexArray) -> FloatArray:
-    """Joint torques that move one kilogram in each set of points, (n, dofs, sets)."""
-    moved = points.moved[dofs]
-    torque: FloatArray = np.zeros((len(motion.arm), *moved.shape))
-    for first in range(0, len(torque) if points.moments else 0, _AT_ONCE):
-        rows = slice(first, first + _AT_ONCE)
-        wrench = _wrenches(motion, rows, list(points.moments))
-        mean = [wrench[:, i] @ own.T for i, own in enumerate(points.moments.values())]
-        torque[rows] = (motion.axes[rows][:, dofs] @ np.concatenate(mean, axis=2)) * moved
-    return torque
 
 
 def _wrenches(motion: BodyMotion, rows: slice, bodies: Sequence[int]) -> FloatArray:
@@ -292,12 +266,12 @@ def _wrenches(motion: BodyMotion, rows: slice, bodies: Sequence[int]) -> FloatAr
     axes = np.moveaxis(turn, -1, 0)  # what a unit along each axis of the body is in the world
     force = np.empty((4, *arm.shape))  # per unit of mass and of place
     force[0] = motion.acceleration[rows][:, bodies]
-    force[1:] = _cross(alpha, axes) + _cross(omega, _cross(omega, axes))
+    force[1:] = cross(alpha, axes) + cross(omega, cross(omega, axes))
     found: FloatArray = np.zeros((10, *arm.shape[:2], 6))
     found[:4, ..., 3:] = force
-    found[:4, ..., :3] = _cross(arm, force)
-    found[1:4, ..., :3] += _cross(axes, force[0])
-    both = _cross(axes[:, None], force[None, 1:])
+    found[:4, ..., :3] = cross(arm, force)
+    found[1:4, ..., :3] += cross(axes, force[0])
+    both = cross(axes[:, None], force[None, 1:])
     for k, (i, j) in enumerate(_PAIRS):
         found[4 + k, ..., :3] = both[i, j] if i == j else both[i, j] + both[j, i]
     return np.moveaxis(found, 0, -1)
@@ -309,7 +283,7 @@ def _moments(points: FloatArray) -> FloatArray:
     return np.concatenate([[1.0], points.mean(axis=0), products.mean(axis=0)])
 
 
-def _cross(one: FloatArray, other: FloatArray) -> FloatArray:
+def cross(one: FloatArray, other: FloatArray) -> FloatArray:
     """Cross products along the last axis; ``np.cross`` takes several times as long."""
     x, y, z = one[..., 0], one[..., 1], one[..., 2]
     u, v, w = other[..., 0], other[..., 1], other[..., 2]
@@ -334,7 +308,7 @@ def ancestors(model: mujoco.MjModel, body: int) -> list[int]:
     return dofs
 
 
-def _moves(model: mujoco.MjModel, body: int) -> FloatArray:
+def moves_by(model: mujoco.MjModel, body: int) -> FloatArray:
     """One for every degree of freedom that moves a body, else zero, (nv,)."""
     return np.isin(np.arange(model.nv), ancestors(model, body)).astype(float)
 

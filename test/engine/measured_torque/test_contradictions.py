@@ -26,10 +26,10 @@ from torque_arm import (
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, check_experiment, checks
-from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.effort_mistakes import settled, with_contradictions
 from sysid_ros.diagnosis.evidence.finding import Finding
 from sysid_ros.diagnosis.evidence.recorded import recorded as joints_of
+from sysid_ros.diagnosis.torque import Dynamics
 from sysid_ros.diagnosis.torque_checks import torque_unit
 from sysid_ros.engine.estimation import TorqueSettings
 from sysid_ros.engine.measured_torque import found_contradictions, torque_problem

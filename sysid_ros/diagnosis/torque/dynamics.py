@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
@@ -23,6 +22,7 @@ from sysid_ros.diagnosis.evidence import (
     total_delays,
 )
 from sysid_ros.diagnosis.fits import (
+    Bodies,
     BodyMotion,
     Misfit,
     PointMasses,
@@ -36,7 +36,8 @@ from sysid_ros.diagnosis.fits import (
     non_negative_fit,
     regressor,
 )
-from sysid_ros.engine.elements import FREE, affine_force, joint_of, n_actuators
+from sysid_ros.diagnosis.torque.trees import Tree, known_rows, moved_by, pushed_forces, trees_of
+from sysid_ros.engine.elements import affine_force, joint_of, n_actuators
 
 _COARSE = 150  # instants that a first look at a repair uses
 _FEW = 50  # instants that tell which of a family's repairs is best
@@ -44,16 +45,6 @@ _LEAST_ROWS = 50
 _KEPT_TABLES = 4  # of each tree
 _WEAK = 0.05  # of the largest force on a free body, that others count as at the least
 _CLEARLY = 0.3  # of the power, that the reversed sign of a torque leaves
-
-
-@dataclass(frozen=True)
-class _Tree:
-    """A kinematic tree, as a leg on a trunk that stands still: what moves it moves no other."""
-
-    dofs: tuple[int, ...]  # its degrees of freedom
-    rows: tuple[int, ...]  # places of those among the rows on which every force is known
-    labels: frozenset[str]  # signals that tell its positions and torques
-    floats: bool  # whether it has a free base
 
 
 class Dynamics:
@@ -70,6 +61,7 @@ class Dynamics:
     Attributes:
       data: The recordings as they are tested.
       silent: Joints whose torque says nothing, as it is below its noise.
+      trees: The kinematic trees that are tested.
     """
 
     def __init__(self, recorded: Recorded, data: Filtered, rows: Sequence[int]) -> None:
@@ -78,15 +70,15 @@ class Dynamics:
         self._recorded = recorded
         self._rows = rows
         self._coordinates = recorded.coordinates
-        self._trees = _trees(recorded, rows)
+        self.trees = trees_of(recorded, rows)
         self._coarse, self._few = data.thinned(_COARSE), data.thinned(_FEW)
-        self._tables: dict[_Tree, dict[tuple[str, int], TorqueTable]] = {t: {} for t in self._trees}
-        self._points: dict[_Tree, PointMasses] = {}
+        self._tables: dict[Tree, dict[tuple[str, int], TorqueTable]] = {t: {} for t in self.trees}
+        self._bodies: dict[Tree, Bodies] = {}
         self._motions: dict[int, BodyMotion] = {}  # as the model's gravity has them
         self._more: FloatArray = np.zeros(3)  # gravity beside the model's
-        self._unchanged: dict[tuple[_Tree, int], tuple[FloatArray, FloatArray]] = {}
+        self._unchanged: dict[tuple[Tree, int], tuple[FloatArray, FloatArray]] = {}
         self._arms: dict[tuple[str, int], FloatArray] = {}
-        self._pushed = _pushed(recorded.model, rows)
+        self._pushed = pushed_forces(recorded.model, rows)
         self._size = self._variation(self._torque(data))
 
     @classmethod
@@ -97,22 +89,22 @@ class Dynamics:
         and free joints, some of which move under known torques, and not all held by contacts.
         """
         model = recorded.model
-        known = all(_moved_by(recorded, actuator) for actuator in range(n_actuators(model)))
+        known = all(moved_by(recorded, actuator) for actuator in range(n_actuators(model)))
         if not (recorded.coordinates and known and recorded.efforts) or np.any(model.eq_active0):
             return None
         # What holds a joint that rests may be friction, whatever its motor does.
         told = {*range(model.njnt)} - silent_joints(recorded)
         joints = {one for one in told if one in recorded.poses or moves(recorded, one)}
-        rows = [dof for dof in _rows(recorded) if int(model.dof_jntid[dof]) in joints]
-        rows = [rows[i] for i in sorted(i for tree in _trees(recorded, rows) for i in tree.rows)]
+        rows = [dof for dof in known_rows(recorded) if int(model.dof_jntid[dof]) in joints]
+        rows = [rows[i] for i in sorted(i for tree in trees_of(recorded, rows) for i in tree.rows)]
         labels = [*recorded.coordinates, *recorded.efforts.values()]
         data = filtered(recorded, labels, _LEAST_ROWS) if rows else None
         if data is None:
             return None
         test = cls(recorded, data, rows)
-        floating = [tree for tree in test._trees if tree.floats]
+        floating = [tree for tree in test.trees if tree.floats]
         blind = any(test._table(tree, (), test._coarse).is_blind for tree in floating)
-        return test if test._trees and not blind else None
+        return test if test.trees and not blind else None
 
     def misfit(self, *changes: Change) -> Misfit:
         """The residual after some repairs, applied in order."""
@@ -130,8 +122,20 @@ class Dynamics:
         """The same test with another gravity, (3,) m/s^2."""
         other = copy.copy(self)
         other._more = gravity - self._recorded.model.opt.gravity
-        other._tables, other._unchanged = {tree: {} for tree in self._trees}, {}
+        other._tables, other._unchanged = {tree: {} for tree in self.trees}, {}
         return other
+
+    def of_tree(self, tree: Tree, bodies: Bodies | None = None) -> Dynamics:
+        """The same test of one tree alone, of certain bodies where they are given."""
+        other = copy.copy(self)
+        other.trees = (tree,)
+        if bodies is not None:
+            other._bodies, other._tables, other._unchanged = {tree: bodies}, {tree: {}}, {}
+        return other
+
+    def any_bodies(self, tree: Tree) -> PointMasses:
+        """All bodies that a tree could have."""
+        return PointMasses.of(self._recorded.model, tree.dofs, self.silent)
 
     def left_by_others(self, labels: Collection[str]) -> Misfit:
         """A glance at the least that any change of some signals can leave.
@@ -149,8 +153,8 @@ class Dynamics:
         parts = ({k: v if k in labels else 0.0 * v for k, v in part.items()}
                  for part in (data.value, data.rate))  # fmt: skip
         free = np.stack([self._torque(replace(data, value=part)) for part in parts], axis=2)
-        left = np.empty_like(torque)
-        for tree in self._trees:
+        left = np.zeros_like(torque)
+        for tree in self.trees:
             rows = [*tree.rows]
             if tree.floats and np.any(free[:, rows]):
                 table = self._table(tree, (), data)
@@ -166,7 +170,7 @@ class Dynamics:
         found = np.zeros(model.nv, dtype=np.bool_)
         for actuator, label in recorded.efforts.items():
             if label in labels:
-                found[_moved_by(recorded, actuator)] = True
+                found[moved_by(recorded, actuator)] = True
         chains = [ancestors(model, int(body)) for body in model.dof_bodyid]
         for joint, label in recorded.positions.items():
             if label in labels:
@@ -192,7 +196,7 @@ class Dynamics:
         """
         torque, found = self._torque(self._coarse), []
         size = self._variation(torque)
-        for tree in self._trees:
+        for tree in self.trees:
             table = self._table(tree, (), self._coarse)
             if tree.floats:
                 continue  # no row is there alone
@@ -207,7 +211,7 @@ class Dynamics:
     @property
     def flies(self) -> bool:
         """True if what is tested has free bases, and none touches anything."""
-        tables = [self._table(tree, (), self._coarse) for tree in self._trees if tree.floats]
+        tables = [self._table(tree, (), self._coarse) for tree in self.trees if tree.floats]
         return bool(tables) and all(one.beside is None for one in tables)
 
     @property
@@ -216,7 +220,7 @@ class Dynamics:
 
         Others may be pushed by somebody, as the hip of an exoskeleton that is worn.
         """
-        driven = {d for a in self._recorded.efforts for d in _moved_by(self._recorded, a)}
+        driven = {d for a in self._recorded.efforts for d in moved_by(self._recorded, a)}
         return tuple(row for row, dof in enumerate(self._rows) if dof in driven)
 
     def fitted(
@@ -249,14 +253,14 @@ class Dynamics:
         torque = self._torque(data, changes)
         weight = 1.0 / self._variation(torque)
         left: FloatArray = np.zeros_like(torque)
-        for tree in self._trees:
+        for tree in self.trees:
             own = tuple(change for change in changes if tree.labels & {*change.signals})
             left[:, tree.rows] = self._left(tree, data, own, torque[:, tree.rows], weight)
         return left
 
     def _left(
         self,
-        tree: _Tree,
+        tree: Tree,
         data: Filtered,
         changes: tuple[Change, ...],
         torque: FloatArray,
@@ -273,7 +277,7 @@ class Dynamics:
             self._unchanged[key] = own, left
         return left
 
-    def _table(self, tree: _Tree, changes: tuple[Change, ...], data: Filtered) -> TorqueTable:
+    def _table(self, tree: Tree, changes: tuple[Change, ...], data: Filtered) -> TorqueTable:
         """The regressor, which most changes leave as it was."""
         moving = self._moving(changes, tree.labels)
         key, tables = (repr(moving), len(data.block)), self._tables[tree]
@@ -297,15 +301,15 @@ class Dynamics:
             self._motions[count] = moved(own)
         return self._motions[count].under(self._more, model)
 
-    def _made(self, tree: _Tree, changes: tuple[Change, ...], data: Filtered) -> TorqueTable:
+    def _made(self, tree: Tree, changes: tuple[Change, ...], data: Filtered) -> TorqueTable:
         model, motion = self._recorded.model, self._motion(changes, data)
-        if tree not in self._points:
-            self._points[tree] = PointMasses.of(model, tree.dofs, self.silent)
+        if tree not in self._bodies:
+            self._bodies[tree] = self.any_bodies(tree)
         rows = [self._rows[row] for row in tree.rows]
         weight = 1.0 / self._size[[*tree.rows]]
         qpos = motion.joints[0]
         beside = beside_contacts(model, qpos, rows, weight) if tree.floats else None
-        return TorqueTable.of(regressor(model, motion, self._points[tree], rows), beside)
+        return TorqueTable.of(regressor(model, motion, self._bodies[tree], rows), beside)
 
     def _moving(self, changes: Sequence[Change], labels: Collection[str]) -> tuple[Change, ...]:
         """The changes that change the motion of some joints."""
@@ -344,48 +348,3 @@ class Dynamics:
             motion = joint_motion(self._recorded.model, *data.motion(self._coordinates))
             self._arms[key] = moment_arms(self._recorded.model, motion[0])
         return self._arms[key]
-
-
-def _rows(recorded: Recorded) -> list[int]:
-    """Degrees of freedom on which every force is known."""
-    model = recorded.model
-    unknown = [
-        actuator for actuator in range(n_actuators(model)) if actuator not in recorded.efforts
-    ]
-    hidden = {dof for actuator in unknown for dof in _moved_by(recorded, actuator)}
-    return [dof for dof in range(model.nv) if dof not in hidden]
-
-
-def _moved_by(recorded: Recorded, actuator: int) -> list[int]:
-    """Degrees of freedom that an actuator acts on; none where that is not known."""
-    model, joint = recorded.model, recorded.joint_of(actuator)
-    if joint_of(model, actuator) is not None:
-        return [int(model.jnt_dofadr[joint])]
-    if actuator not in recorded.efforts:
-        return []
-    return ancestors(model, int(model.site_bodyid[model.actuator_trnid[actuator, 0]]))
-
-
-def _trees(recorded: Recorded, rows: Sequence[int]) -> tuple[_Tree, ...]:
-    """The kinematic trees on which some force is known."""
-    model, found = recorded.model, []
-    for tree in range(model.ntree):
-        dofs = np.flatnonzero(model.dof_treeid == tree).tolist()
-        joints = {int(model.dof_jntid[dof]) for dof in dofs}
-        positions = {label for joint, label in recorded.positions.items() if joint in joints}
-        floats = bool(joints & {*recorded.poses})
-        torques = {one for a, one in recorded.efforts.items() if recorded.joint_of(a) in joints}
-        own = tuple(place for place, dof in enumerate(rows) if dof in dofs)
-        if own and (torques or not floats):
-            found.append(_Tree(tuple(dofs), own, frozenset(positions | torques), floats))
-    return tuple(found)
-
-
-def _pushed(model: mujoco.MjModel, rows: Sequence[int]) -> list[list[int]]:
-    """Places of the three forces on each free body among the degrees of freedom tested."""
-    found: dict[int, list[int]] = {}
-    for place, dof in enumerate(rows):
-        joint = int(model.dof_jntid[dof])
-        if int(model.jnt_type[joint]) == FREE and dof - int(model.jnt_dofadr[joint]) < 3:
-            found.setdefault(joint, []).append(place)
-    return list(found.values())

@@ -1,0 +1,116 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Mistakes of single signals that only a robot with the model's own bodies tells.
+
+Where any bodies are allowed, other masses make up for the factor of a torque, a joint's zero or
+half a position, but for what several rows say of one body. Where the model's own bodies then leave
+more, and one repair of one signal makes them explain what any bodies would, that repair is one
+number in the place of many. A body that the model lacks or has otherwise is the other plain answer:
+nothing is told where one, of whatever shape, explains nearly as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sysid_ros.diagnosis.evidence import (
+    Explanation,
+    Recorded,
+    Suspects,
+    best_of,
+    discrete,
+    families,
+)
+from sysid_ros.diagnosis.fits import Misfit, ModelledBodies
+from sysid_ros.diagnosis.torque.dynamics import Dynamics
+from sysid_ros.diagnosis.torque.trees import Tree
+from sysid_ros.diagnosis.torque.tried_repairs import (
+    Tried,
+    exact,
+    explanation_of,
+    is_degrees,
+    matters,
+)
+
+_CONTRADICTED = 1.5  # times the power that any bodies leave, that the model's leave at the least
+_AS_WELL = 1.1  # times the power that any bodies leave, that the model's may leave with a repair
+_MOST_LEFT = 0.05  # of what the model's bodies leave beyond any, that a repair may leave
+_BY_A_BODY = 0.3  # of what one body of any shape leaves there, that a repair may leave
+_MOSTLY = 0.75  # of the stretches, in which a repair must be better
+
+
+def modelled_explanation(recorded: Recorded, test: Dynamics) -> Explanation | None:
+    """The repair that makes the model's own bodies explain as much as bodies of any shape.
+
+    Args:
+      recorded: What was recorded.
+      test: Its test.
+
+    Returns:
+      The plainest; ``None`` where there is none, or where several trees contradict the model, whose
+      masses are then others, and where all agree with it.
+    """
+    doubted = [
+        tree for tree in test.trees
+        if not tree.floats and _own(test, tree).misfit().ratio(test.of_tree(tree).misfit())
+        >= _CONTRADICTED
+    ]  # fmt: skip
+    return _of_tree(recorded, test, doubted[0]) if len(doubted) == 1 else None
+
+
+def _of_tree(recorded: Recorded, test: Dynamics, tree: Tree) -> Explanation | None:
+    any_bodies, own = test.of_tree(tree), _own(test, tree)
+    before, least = own.misfit(), any_bodies.misfit()
+    tried = [
+        one for one in exact(own, before, own.glance(), list(_tried(recorded, own, tree)))
+        if matters(one, recorded) and one.misfit.better_share(before) >= _MOSTLY
+    ]  # fmt: skip
+    if not tried:
+        return None
+    most = min(_MOST_LEFT * _beyond(before, least), _BY_A_BODY * _left_by_a_body(test, tree, least))
+    found = []
+    for one in tried:
+        free = any_bodies.misfit(one.change)
+        if one.misfit.ratio(free) <= _AS_WELL and _beyond(one.misfit, free) <= most:
+            found.append(one)
+    return explanation_of(recorded, own, before, found) if found else None
+
+
+def _own(test: Dynamics, tree: Tree) -> Dynamics:
+    """The test of a tree's bodies as the model has them."""
+    return test.of_tree(tree, ModelledBodies(tree.dofs))
+
+
+def _tried(recorded: Recorded, own: Dynamics, tree: Tree) -> Iterator[Tried]:
+    """Repairs of a tree's signals, as they seem at a glance."""
+    suspects, glance = _suspects(recorded, own, tree), own.glance()
+    for change in discrete(recorded, suspects):
+        if tree.labels.issuperset(change.signals):
+            yield Tried(change, 0.0, own.glance(change))
+    for family in families(recorded, suspects):
+        if tree.labels.isdisjoint(family.labels):
+            continue
+        size, misfit = best_of(family, own.glance, glance, own.peek)
+        one = Tried(family.change(size), size, misfit)
+        if not is_degrees(recorded, one):
+            yield one
+
+
+def _suspects(recorded: Recorded, own: Dynamics, tree: Tree) -> Suspects:
+    """A tree's joints, all of them, and no others."""
+    mine = {int(recorded.model.dof_jntid[dof]) for dof in tree.dofs}
+    shares = {joint: float(joint in mine) for joint in range(recorded.model.njnt)}
+    return Suspects(tuple(sorted(mine - own.silent)), shares, own.silent)
+
+
+def _left_by_a_body(test: Dynamics, tree: Tree, least: Misfit) -> float:
+    """What is left beyond any bodies if one, of any shape, is another than the model's."""
+    points = test.any_bodies(tree)
+    bodies = (ModelledBodies(tree.dofs, points.only(body)) for body in points.moments)
+    return min(_beyond(test.of_tree(tree, one).misfit(), least) for one in bodies)
+
+
+def _beyond(left: Misfit, least: Misfit) -> float:
+    """Power that is left beyond the least."""
+    return left.share**2 - least.share**2
