@@ -34,7 +34,7 @@ from sysid_ros.diagnosis.torque.tried_repairs import (
 )
 
 _CONTRADICTED = 1.5  # times the power that any bodies leave, that the model's leave at the least
-_AS_WELL = 1.1  # times the power that any bodies leave, that the model's may leave with a repair
+_AS_WELL = 1.25  # times the power that any bodies leave, that the model's may leave with a repair
 _MOST_LEFT = 0.05  # of what the model's bodies leave beyond any, that a repair may leave
 _BY_A_BODY = 0.3  # of what one body of any shape leaves there, that a repair may leave
 _MOSTLY = 0.75  # of the stretches, in which a repair must be better
@@ -68,11 +68,13 @@ def _of_tree(recorded: Recorded, test: Dynamics, tree: Tree) -> Explanation | No
     ]  # fmt: skip
     if not tried:
         return None
-    most = min(_MOST_LEFT * _beyond(before, least), _BY_A_BODY * _left_by_a_body(test, tree, least))
+    by_a_body = _left_by_a_body(test, tree)
     found = []
     for one in tried:
-        free = any_bodies.misfit(one.change)
-        if one.misfit.ratio(free) <= _AS_WELL and _beyond(one.misfit, free) <= most:
+        floor = any_bodies.misfit(one.change)
+        floor = min(floor, least, key=lambda left: left.share)
+        most = min(_MOST_LEFT * _beyond(before, floor), _BY_A_BODY * _beyond(by_a_body, floor))
+        if one.misfit.ratio(floor) <= _AS_WELL and _beyond(one.misfit, floor) <= most:
             found.append(one)
     return explanation_of(recorded, own, before, found) if found else None
 
@@ -104,11 +106,11 @@ def _suspects(recorded: Recorded, own: Dynamics, tree: Tree) -> Suspects:
     return Suspects(tuple(sorted(mine - own.silent)), shares, own.silent)
 
 
-def _left_by_a_body(test: Dynamics, tree: Tree, least: Misfit) -> float:
-    """What is left beyond any bodies if one, of any shape, is another than the model's."""
+def _left_by_a_body(test: Dynamics, tree: Tree) -> Misfit:
+    """What is left at the least if one body, of any shape, is another than the model's."""
     points = test.any_bodies(tree)
     bodies = (ModelledBodies(tree.dofs, points.only(body)) for body in points.moments)
-    return min(_beyond(test.of_tree(tree, one).misfit(), least) for one in bodies)
+    return min((test.of_tree(tree, one).misfit() for one in bodies), key=lambda left: left.share)
 
 
 def _beyond(left: Misfit, least: Misfit) -> float:
