@@ -12,7 +12,7 @@ from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset, refers_to_geoms
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings, downward_findings
 from sysid_ros.diagnosis.checked_state import CheckedState
-from sysid_ros.diagnosis.effort_mistakes import MISREAD, with_contradictions
+from sysid_ros.diagnosis.effort_mistakes import MISREAD, are_masses, with_contradictions
 from sysid_ros.diagnosis.evidence import (
     ROUGH,
     Explanation,
@@ -52,6 +52,7 @@ from sysid_ros.diagnosis.simulated import (
     without_geoms,
 )
 from sysid_ros.diagnosis.torque_checks import (
+    factor_for_masses,
     torque_findings,
     unit_of_torques,
 )
@@ -131,6 +132,8 @@ def check_dataset(
     if left := [one for one in findings if one.kind in hiding]:
         on_note(f"masses are not tested, as {_kinds(left)} may look like them: {_AGAIN}")
     told = with_contradictions(experiment, dataset, findings, masses=masses)
+    if not findings and by_torque and all(are_masses(one) for one in told):
+        told = tuple(factor_for_masses(state, told))
     return (*told, *contradictions(dataset.quality))
 
 

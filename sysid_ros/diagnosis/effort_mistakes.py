@@ -183,6 +183,12 @@ def _of_masses(
     return told
 
 
+def are_masses(finding: Finding) -> bool:
+    """Return whether a finding is of a mass or of a torque's factor that torque asks for."""
+    asked = "mass" in finding.evidence or "torque" in finding.evidence
+    return asked and finding.kind in (FindingKind.GRAVITY, FindingKind.SCALE)
+
+
 def _of_mass(wrong: WrongMass, model: mujoco.MjModel) -> Finding:
     low, high = wrong.interval
     remedy = "or let a fit find it" if wrong.body else "or its unit, or let a fit find its gain"

@@ -35,6 +35,7 @@ from sysid_ros.diagnosis.fits import Misfit, body_torques, other_gravity, own_to
 from sysid_ros.diagnosis.torque import (
     Dynamics,
     modelled_explanation,
+    position_factor,
     rival_of_mounting,
     torque_explanations,
     torque_offset,
@@ -82,6 +83,21 @@ def torque_findings(state: CheckedState) -> list[Finding]:
                 rivals = _beside(best, turned, torque_offset(recorded, test, best))
                 found.append(_with_rivals(state.finding(best, grounds(best)), rivals))
     return found + unit_of_torques(state)
+
+
+def factor_for_masses(state: CheckedState, masses: Sequence[Finding]) -> list[Finding]:
+    """Masses that torque contradicts, or the factor of a position in their place.
+
+    Args:
+      state: The recordings, mistakes that were found repaired.
+      masses: Findings of masses and of torques' factors.
+    """
+    test = Dynamics.of(state.recorded) if masses else None
+    best = None if test is None else position_factor(state.recorded, test)
+    if best is None or state.declared.explains(best.change, best.size):
+        return [*masses]
+    why = f"{torque_grounds(best)} As recorded, torque contradicts the model's masses as well."
+    return [state.finding(best, why)]
 
 
 def _other_gravity(state: CheckedState, test: Dynamics) -> Turned | None:

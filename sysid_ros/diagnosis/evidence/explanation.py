@@ -247,7 +247,7 @@ def torque_grounds(best: Explanation | Turned) -> str:
 
 
 def modelled_grounds(best: Explanation) -> str:
-    """What a repair leaves that the model's own bodies ask for, as a sentence."""
+    """The part that a repair leaves of what contradicts the model's own bodies, as a sentence."""
     return (
         f"With the model's own bodies it leaves {percent(best.after**2 / best.before**2)} of what "
         "they leave without it, as little as bodies of any shape would; no other body, but "

@@ -24,14 +24,14 @@ from sysid_ros.diagnosis.evidence import (
 )
 from sysid_ros.diagnosis.fits import Misfit, ModelledBodies
 from sysid_ros.diagnosis.torque.dynamics import Dynamics
-from sysid_ros.diagnosis.torque.trees import Tree
-from sysid_ros.diagnosis.torque.tried_repairs import (
+from sysid_ros.diagnosis.torque.torque_repairs import (
     Tried,
     exact,
     explanation_of,
     is_degrees,
     matters,
 )
+from sysid_ros.diagnosis.torque.trees import Tree
 
 _CONTRADICTED = 1.5  # times the power that any bodies leave, that the model's leave at the least
 _AS_WELL = 1.25  # times the power that any bodies leave, that the model's may leave with a repair
@@ -107,7 +107,7 @@ def _suspects(recorded: Recorded, own: Dynamics, tree: Tree) -> Suspects:
 
 
 def _left_by_a_body(test: Dynamics, tree: Tree) -> Misfit:
-    """What is left at the least if one body, of any shape, is another than the model's."""
+    """The least that is left if one body, of any shape, is another than the model's."""
     points = test.any_bodies(tree)
     bodies = (ModelledBodies(tree.dofs, points.only(body)) for body in points.moments)
     return min((test.of_tree(tree, one).misfit() for one in bodies), key=lambda left: left.share)

@@ -35,7 +35,7 @@ from sysid_ros.diagnosis.evidence import (
 from sysid_ros.diagnosis.fits import Misfit, decisive
 from sysid_ros.diagnosis.torque.dynamics import Dynamics
 from sysid_ros.diagnosis.torque.mistaken_thrusts import mistaken_thrusts
-from sysid_ros.diagnosis.torque.tried_repairs import (
+from sysid_ros.diagnosis.torque.torque_repairs import (
     PROMISING,
     Tried,
     exact,
@@ -50,6 +50,7 @@ _OTHERWISE = 0.1  # ... at the least
 _GOOD_SIGNS = 0.2  # of the power, that several signs may leave: each has its own row's evidence
 _SETTLED = 0.01  # of the power, that a sign, a unit or an exchange leaves if it is all
 _FEW_REVERSED = 3  # joints, of each of which position or torque may be the wrong one
+_MOSTLY = 0.75  # of the stretches, in which the factor of a position must be better
 _MOST_PAIRED = 3  # of which another mistake is looked for beside
 _OFFSETS = (-1.0, -0.5, -0.25, -0.1, 0.1, 0.25, 0.5, 1.0)  # of torque, by its whole span
 
@@ -79,6 +80,32 @@ def torque_explanations(recorded: Recorded, test: Dynamics) -> list[Explanation]
             second = explanation_of(after, other, before, pairs)
             return _beside_each_other(recorded, before, first, second)
     return []
+
+
+def position_factor(recorded: Recorded, test: Dynamics) -> Explanation | None:
+    """The factor of a joint's position without which robots of any masses explain less.
+
+    That need not be decisive: it is asked for where torque contradicts the masses of the model, so
+    that something is wrong. Of torques' factors masses tell more: ``None`` where one explains most.
+
+    Args:
+      recorded: What was recorded.
+      test: Its test.
+    """
+    before, glance = test.misfit(), test.glance()
+    seen: list[Tried] = []
+    for family in families(recorded, _suspects(test)):
+        if family.kind is FindingKind.SCALE:
+            size, misfit = best_of(family, test.glance, glance, test.peek)
+            seen.append(Tried(family.change(size), size, misfit))
+    found = [
+        one for one in exact(test, before, glance, seen)
+        if matters(one, recorded) and not is_degrees(recorded, one)
+        and one.misfit.better_share(before) >= _MOSTLY
+    ]  # fmt: skip
+    best = explanation_of(recorded, test, before, found) if found else None
+    positions = {*recorded.positions.values()}
+    return None if best is None or positions.isdisjoint(best.change.signals) else best
 
 
 def rival_of_mounting(recorded: Recorded, test: Dynamics) -> float:

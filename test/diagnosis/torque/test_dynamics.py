@@ -12,7 +12,6 @@ import mujoco
 import numpy as np
 import pytest
 
-from sysid_ros.diagnosis import dynamics
 from sysid_ros.diagnosis.evidence.changed_recordings import repaired, under_gravity
 from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
 from sysid_ros.diagnosis.evidence.hypotheses import Suspects, families
@@ -25,7 +24,7 @@ from sysid_ros.diagnosis.fits import (
     non_negative_fit,
     regressor,
 )
-from sysid_ros.diagnosis.torque import Dynamics, torque_explanations
+from sysid_ros.diagnosis.torque import Dynamics, dynamics, torque_explanations
 from sysid_ros.diagnosis.torque_checks import torque_unit
 
 _LEG = """<body pos="{place} 0 0"><joint name="hip{k}" axis="0 1 0"/>

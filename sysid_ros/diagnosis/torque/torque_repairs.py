@@ -34,6 +34,8 @@ _LEAST_TURN = math.radians(10.0)
 _LEAST_TRAVEL = 0.01  # m
 _MOST_TRIED = 6  # hypotheses that are scored at all instants
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
+_PLAIN = (2, 3, 4)  # factors that drivers mistake ...
+_WHOLE = 0.02  # ... and how near to them a factor found is
 PROMISING = 0.8  # ratio of powers at a glance
 _ORDER = (
     FindingKind.SIGN,
@@ -118,5 +120,14 @@ def explanation_of(
     return Explanation(best.change, best.size, before.share, best.share, interval, others)
 
 
-def _simplicity(one: Tried) -> tuple[int, int, float]:
-    return len(one.change.signals), _ORDER.index(one.change.kind), one.share
+def _simplicity(one: Tried) -> tuple[int, float, float]:
+    """The order of explanations: few signals, then plain kinds, then what is left.
+
+    An offset may be any number, so that a factor of a small whole one comes before it.
+    """
+    place: float = _ORDER.index(one.change.kind)
+    if one.change.kind is FindingKind.SCALE:
+        factor = max(one.size, 1.0 / one.size)
+        if abs(factor / round(factor) - 1.0) < _WHOLE and round(factor) in _PLAIN:
+            place = _ORDER.index(FindingKind.OFFSET) - 0.5
+    return len(one.change.signals), place, one.share
