@@ -31,7 +31,9 @@ from sysid_ros.engine.inverse_dynamics.prior import Prior
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.regressor import DELAY, Grams
 
-_REACHED = 0.5  # of a shift: the error with which a 95 % interval ends there
+# Of a shift: the error with which a 95 % interval ends a little beyond it. Samples just behind each
+# set point, or just before, are the likeliest.
+_REACHED = 0.55
 _FEWEST = 3  # joints that share a delay, or classes of rows, for what one of them says to be seen
 
 

@@ -8,7 +8,8 @@ back with the next. Samples at one place of each interval have the same part of 
 looks like damping (of the drive's stiffness) and armature (of its damping) times up to half of the
 time between samples. Stamps do not tell which part. Where a set point is held for three samples or
 more, though, the gains show: most increments of torque are falls, which least absolute deviations
-tell from the jumps, as from a torque that goes smoothly or stands still in between.
+tell from the jumps, as from a torque that goes smoothly or stands still in between. Where it is
+held for two, falls and jumps take turns, and gains are what every other increment has more of.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def held_set_points(
       stretches: Motion and torque as recorded.
       filters: The low-passes that suit them.
     """
-    gains, jumps = np.zeros((2, model.nv)), 0.0
+    gains, twice, jumps = np.zeros((2, model.nv)), np.zeros((2, model.nv)), 0.0
     for joint in np.flatnonzero(np.isin(model.jnt_type, list(SCALAR))):
         place, dof = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
         pieces = list(_pieces(stretches, place, dof, filters))
@@ -79,10 +80,13 @@ def held_set_points(
         usual = np.median(found, axis=0)
         errors = found.std(axis=0, ddof=1) / np.sqrt(len(found))
         gains[:, dof] = np.maximum(usual + _MORE * errors, 0.0)[:2]
+        twice[:, dof] = _of_turns(pieces)
         if usual[0] > _SURE * errors[0]:
             left = np.abs(np.concatenate([side - table @ usual for table, side in pieces]))
             jumps = max(jumps, float(left.mean() / max(np.median(left), 1e-300)))
     if jumps < _JUMPS:
+        gains = twice
+    if not gains.any():
         return None
     return HeldSetPoints(gains[0], gains[1], max(one.step for one in stretches))
 
@@ -109,6 +113,31 @@ def _pieces(
             means = [-0.5 * stretch.step * (one[1:] + one[:-1]) for one in parts]
             smooth = np.diff(_filtered(torque, slow, edge))
             yield np.column_stack([*means, smooth]), np.diff(torque[edge : edge + length])
+
+
+def _of_turns(pieces: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
+    """Gains (2,) of a drive that holds set points for two samples; zero where that is not sure.
+
+    Which increments are jumps may change from piece to piece. A torque that is itself held for two
+    samples has twice its slow increments in turn with none.
+    """
+    found, sure = [], []
+    for table, side in pieces:
+        turns = table * np.where(np.arange(len(side)) % 2, 1.0, -1.0)[:, None]
+        both = np.column_stack([turns, table[:, 2]])
+        scale = np.sqrt(np.mean(both**2, axis=0))
+        if not np.all(scale > 0.0):
+            return np.zeros(2)
+        both = both / scale
+        own = np.linalg.lstsq(both, side, rcond=1e-9)[0]
+        left = float(np.var(side - both @ own))
+        error = np.sqrt(left * np.diag(np.linalg.pinv(both.T @ both)))
+        found.append(np.sign(own[0]) * own[:2] / scale[:2])
+        sure.append(abs(own[0]) / max(float(error[0]), 1e-300))
+    if float(np.median(sure)) < _SURE:
+        return np.zeros(2)
+    errors = np.std(found, axis=0, ddof=1) / np.sqrt(len(found))
+    return np.maximum(np.median(found, axis=0) + _MORE * errors, 0.0)
 
 
 def _filtered(signal: FloatArray, weights: FloatArray, edge: int) -> FloatArray:

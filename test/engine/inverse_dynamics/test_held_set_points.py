@@ -77,7 +77,7 @@ def fitted(
     )
 
 
-@pytest.mark.parametrize(("held", "late"), [(5, 0), (5, 1), (4, 0), (25, 1)])
+@pytest.mark.parametrize(("held", "late"), [(5, 0), (5, 1), (4, 0), (25, 1), (2, 0), (2, 1)])
 def test_dampings_know_of_what_falls_while_set_points_are_held(held: int, late: int) -> None:
     fit = fitted(held, 1, late=late)
     assert fit.held is not None
@@ -95,7 +95,8 @@ def test_dampings_know_of_what_falls_while_set_points_are_held(held: int, late: 
 
 
 @pytest.mark.parametrize(
-    ("held", "drives", "noise"), [(1, True, 0.02), (1, False, 0.1), (5, False, 0.02)]
+    ("held", "drives", "noise"),
+    [(1, True, 0.02), (1, False, 0.1), (5, False, 0.02), (2, False, 0.02)],
 )
 def test_torque_that_goes_smoothly_or_is_itself_held_has_none(
     held: int, drives: bool, noise: float

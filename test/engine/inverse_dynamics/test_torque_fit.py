@@ -332,5 +332,5 @@ def test_base_parameters_allow_for_reversals_and_doubtful_delays() -> None:
     assert doubtful[1] == pytest.approx(np.sqrt(900.0 / 20.0))
     assert doubtful[0] == plain[0]
     pulled = errors(system._replace(pull=np.array([2.0, 0.0])))
-    assert pulled[0] == pytest.approx(0.5 * 2.0 / 20.0, rel=0.01)
+    assert pulled[0] == pytest.approx(0.55 * 2.0 / 20.0, rel=0.01)  # a little beyond one end
     assert pulled[1] == plain[1]
