@@ -137,7 +137,7 @@ def _of_turns(pieces: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
     if float(np.median(sure)) < _SURE:
         return np.zeros(2)
     errors = np.std(found, axis=0, ddof=1) / np.sqrt(len(found))
-    return np.maximum(np.median(found, axis=0) + _MORE * errors, 0.0)
+    return np.asarray(np.maximum(np.median(found, axis=0) + _MORE * errors, 0.0))
 
 
 def _filtered(signal: FloatArray, weights: FloatArray, edge: int) -> FloatArray:
