@@ -77,9 +77,10 @@ def test_a_usual_screen_shows_tables_whole(page: Page, tmp_path: Path) -> None:
 
 def test_a_narrow_screen_shows_what_a_verdict_rests_on(page: Page, report: Path) -> None:
     page.open(report, width=400)
-    tables = "[...document.querySelectorAll('.verdict .scroll, #parameters .scroll')]"
-    assert page.run(f"{tables}.length") == 2
-    assert page.run(f"{tables}.map((one) => one.scrollWidth - one.clientWidth)") == [0, 0]
+    shown = ".verdict .scroll, #parameters .scroll, #data .scroll"
+    tables = f"[...document.querySelectorAll('{shown}')]"
+    assert page.run(f"{tables}.length") == 3
+    assert page.run(f"{tables}.map((one) => one.scrollWidth - one.clientWidth)") == [0, 0, 0]
 
 
 def test_a_narrow_screen_shows_every_error_of_a_sequence(page: Page, report: Path) -> None:
