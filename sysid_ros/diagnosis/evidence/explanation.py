@@ -249,9 +249,10 @@ def torque_grounds(best: Explanation | Turned) -> str:
 def modelled_grounds(best: Explanation) -> str:
     """The part that a repair leaves of what contradicts the model's own bodies, as a sentence."""
     return (
-        f"With the model's own bodies it leaves {percent(best.after**2 / best.before**2)} of what "
-        "they leave without it, as little as bodies of any shape would; no other body, but "
-        "several, would explain as much."
+        "With this repaired the model's own bodies leave "
+        f"{percent(best.after**2 / best.before**2)} of the torques' power that they leave as "
+        "recorded, as little as bodies of any shape. No single body of another shape explains as "
+        "much; several together would."
     )
 
 
