@@ -48,6 +48,7 @@ from sysid_ros.diagnosis.simulated import (
     runaways,
     running_away,
     simulated_explanations,
+    standing_explanations,
     swinging_steps,
     without_geoms,
 )
@@ -215,7 +216,12 @@ def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, .
 
 
 def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:
-    found = [*consistency_findings(state), *unit_findings(state), *_rolling(state)]
+    found = [
+        *consistency_findings(state),
+        *unit_findings(state),
+        *_rolling(state),
+        *_standing(state),
+    ]
     found += [*_tracking(state, simulated=simulated), *torque_findings(state)]
     return [*found, *percent_findings(state, found)]
 
@@ -229,6 +235,19 @@ def _rolling(state: CheckedState) -> list[Finding]:
             f"the base's pose has them roll; with this repaired, {percent(one.after**2)}.",
         )
         for one in state.undeclared(rolling_explanations(state.recorded))
+    ]
+
+
+def _standing(state: CheckedState) -> list[Finding]:
+    """Legs whose feet are elsewhere than on the floor that the other feet stand on."""
+    return [
+        state.finding(
+            one,
+            f"As recorded, its foot is above or within the floor in {percent(one.before**2)} of "
+            f"the time, while the other feet stand on it; with this repaired, "
+            f"{percent(one.after**2)}.",
+        )
+        for one in state.undeclared(standing_explanations(state.recorded))
     ]
 
 

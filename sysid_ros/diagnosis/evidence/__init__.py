@@ -39,6 +39,7 @@ from sysid_ros.diagnosis.evidence.hypotheses import (
     SERVO_LAGS,
     Family,
     Suspects,
+    both_ways,
     discrete,
     families,
     joint_labels,

@@ -18,4 +18,5 @@ from sysid_ros.diagnosis.simulated.contacts import (
 )
 from sysid_ros.diagnosis.simulated.rolling_joints import rolling_explanations
 from sysid_ros.diagnosis.simulated.simulated_mistakes import simulated_explanations
+from sysid_ros.diagnosis.simulated.standing_feet import standing_explanations
 from sysid_ros.diagnosis.simulated.window_mistakes import WindowTest
