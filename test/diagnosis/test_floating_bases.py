@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import mujoco
@@ -25,7 +26,7 @@ from sysid_ros.diagnosis.fits import (
     regressor,
 )
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
-from sysid_ros.diagnosis.torque import Dynamics, torque_explanations
+from sysid_ros.diagnosis.torque import Dynamics, modelled_explanation, torque_explanations
 from sysid_ros.engine.simulation import single_blas_thread
 
 _STEP = 0.01  # s, between samples
@@ -229,6 +230,32 @@ def test_mistakes_of_thrusts_are_found(flyer: Recorded, planted: Change) -> None
 )
 def test_mistakes_of_legs_on_a_floor_are_found(walker: Recorded, planted: Change) -> None:
     assert _told(walker, planted) == [(planted.kind, {*planted.signals})]
+
+
+@pytest.mark.parametrize(("label", "factor"), [("u1", 0.5), ("u5", 2.0)])
+def test_the_factor_of_a_torque_of_legs_on_a_floor_is_found(
+    walker: Recorded, label: str, factor: float
+) -> None:
+    """With the model's own bodies, as others might make up for it."""
+    wrong = repaired(walker, Change(FindingKind.SCALE, scale={label: factor}))
+    test = Dynamics.of(wrong)
+    assert test is not None
+    found = modelled_explanation(wrong, test)
+    assert found is not None
+    assert found.change.signals == (label,)
+    assert found.size == pytest.approx(1.0 / factor, rel=0.1)
+
+
+@pytest.mark.parametrize("size", [0.0, 0.3])
+def test_other_masses_on_a_floor_are_no_mistake_of_a_torque(walker: Recorded, size: float) -> None:
+    model = copy.copy(walker.model)
+    factors = np.exp(size * np.random.default_rng(2).standard_normal(model.nbody))
+    model.body_mass[:] *= factors
+    model.body_inertia[:] *= factors[:, None]
+    other = replace(walker, model=model)
+    test = Dynamics.of(other)
+    assert test is not None
+    assert modelled_explanation(other, test) is None
 
 
 def test_what_floats_in_water_is_explained_by_its_model() -> None:

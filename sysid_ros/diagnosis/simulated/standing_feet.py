@@ -11,6 +11,7 @@ base tell anything, as a leg that is held up.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -30,6 +31,7 @@ from sysid_ros.diagnosis.evidence import (
     best_of,
     both_ways,
     joint_labels,
+    joint_pairs,
     profile_interval,
     repaired,
 )
@@ -49,6 +51,8 @@ _FACTORS = (0.5, 2.0)
 _MOSTLY = 0.5  # of the time, in which joints are within their ranges
 _FAR = 100.0  # m
 _MOST = 4  # legs that are repaired
+
+_FIRST = (FindingKind.SWAP, FindingKind.SIGN)  # of two mistakes of a leg
 
 _Part = tuple[Change, float]  # a repair with its size; 0 where it has none
 
@@ -132,11 +136,13 @@ class _Standing:
     def _changed(self, leg: _Leg, changes: Sequence[Change]) -> FloatArray:
         """The postures with a leg's positions repaired, (n, nq)."""
         postures: FloatArray = self.postures.copy()
-        for joint in leg.joints:
-            label, place = self.recorded.positions[joint], self._place(joint)
-            for change in changes:
-                postures[:, place] *= change.scale.get(label, 1.0)
-                postures[:, place] += change.offset.get(label, 0.0)
+        places = {self.recorded.positions[joint]: self._place(joint) for joint in leg.joints}
+        for change in changes:
+            before = postures.copy()
+            for label, place in places.items():
+                own = before[:, places.get(change.source(label), place)]
+                scale, offset = change.scale.get(label, 1.0), change.offset.get(label, 0.0)
+                postures[:, place] = scale * own + offset
         return postures
 
     def _place(self, joint: int) -> int:
@@ -173,8 +179,8 @@ class _Standing:
         single = self._as_good(leg, before, alone)
         if single and self._is_possible(leg, single[0]):
             return self._told(leg, before, single)
-        signs = [one for one in alone if one.parts[0][0].kind is FindingKind.SIGN]
-        pairs = [pair for one in signs for pair in self._repairs(leg, *one.parts)]
+        first = [one for one in alone if one.parts[0][0].kind in _FIRST]
+        pairs = [pair for one in first for pair in self._repairs(leg, *one.parts)]
         double = self._as_good(leg, before, pairs)[:1]
         if double and (not single or self._is_possible(leg, double[0])):
             return self._told(leg, before, double)
@@ -223,25 +229,31 @@ class _Standing:
         return profile_interval(sizes, np.stack(powers, axis=1), size, _ON_FLOOR)
 
     def _repairs(self, leg: _Leg, *first: _Part) -> Iterator[_Repair]:
-        """Each mistake of a leg's positions that is left beside others, of its best size."""
+        """Each mistake of a leg's positions that is left beside others, of its best size.
+
+        Exchanges come before any other.
+        """
         done = [change for change, _ in first]
-        taken = {label for change in done for label in change.signals}
+        parts: list[_Part] = [] if done else [(one, 0.0) for one in self._exchanges(leg)]
         for joint in leg.joints:
             labels = joint_labels(self.recorded, joint)
-            if not taken.isdisjoint(labels):
+            if any(not one.exchange and {*labels} & {*one.signals} for one in done):
                 continue
-            scales = [(FindingKind.SIGN, -1.0), *((FindingKind.SCALE, one) for one in _FACTORS)]
-            if hinge := self.recorded.is_hinge(joint):
-                scales += [(FindingKind.DEGREES, one) for one in (DEGREE, 1.0 / DEGREE)]
-            parts = [
-                (
-                    Change(kind, scale=dict.fromkeys(labels, by)),
-                    by if kind is FindingKind.SCALE else 0.0,
-                )
-                for kind, by in scales
+            scales = [(FindingKind.SIGN, -1.0, 0.0)]
+            scales += [(FindingKind.SCALE, one, one) for one in _FACTORS]
+            if self.recorded.is_hinge(joint):
+                scales += [(FindingKind.DEGREES, one, 0.0) for one in (DEGREE, 1.0 / DEGREE)]
+                parts.append(self._zero(leg, labels[0], done))
+            parts += [
+                (Change(kind, scale=dict.fromkeys(labels, by)), size) for kind, by, size in scales
             ]
-            for part in (*parts, *([self._zero(leg, labels[0], done)] if hinge else [])):
-                yield _Repair((*first, part), self.misfit(leg, *done, part[0]))
+        for part in parts:
+            yield _Repair((*first, part), self.misfit(leg, *done, part[0]))
+
+    def _exchanges(self, leg: _Leg) -> Iterator[Change]:
+        hinges = [joint for joint in leg.joints if self.recorded.is_hinge(joint)]
+        for pair in itertools.combinations(hinges, 2):
+            yield Change(FindingKind.SWAP, exchange=joint_pairs(self.recorded, *pair))
 
     def _zero(self, leg: _Leg, label: str, done: Sequence[Change]) -> _Part:
         """The zero of a joint with which its foot is on the floor for longest."""
@@ -259,7 +271,7 @@ class _Standing:
 
 
 def standing_explanations(recorded: Recorded) -> list[Explanation]:
-    """The wrong sign, unit, factor or zero of a leg's position, or two of one leg.
+    """The wrong sign, unit, factor, zero or place of a leg's position, or two of one leg.
 
     Args:
       recorded: What was recorded.

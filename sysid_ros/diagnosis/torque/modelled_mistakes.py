@@ -25,6 +25,7 @@ from sysid_ros.diagnosis.evidence import (
 from sysid_ros.diagnosis.fits import Misfit, ModelledBodies
 from sysid_ros.diagnosis.torque.dynamics import Dynamics
 from sysid_ros.diagnosis.torque.torque_repairs import (
+    PROMISING,
     Tried,
     exact,
     explanation_of,
@@ -36,6 +37,7 @@ from sysid_ros.diagnosis.torque.trees import Tree
 _CONTRADICTED = 1.5  # times the power that any bodies leave, that the model's leave at the least
 _AS_WELL = 1.25  # times the power that any bodies leave, that the model's may leave with a repair
 _MOST_LEFT = 0.05  # of what the model's bodies leave beyond any, that a repair may leave
+_MOST_LEFT_OF_FLOATING = 0.15  # the same of a free base, of whose equations contacts leave few
 _BY_A_BODY = 0.3  # of what one body of any shape leaves there, that a repair may leave
 _MOSTLY = 0.75  # of the stretches, in which a repair must be better
 
@@ -53,7 +55,7 @@ def modelled_explanation(recorded: Recorded, test: Dynamics) -> Explanation | No
     """
     doubted = [
         tree for tree in test.trees
-        if not tree.floats and _own(test, tree).misfit().ratio(test.of_tree(tree).misfit())
+        if tree.floats or _own(test, tree).misfit().ratio(test.of_tree(tree).misfit())
         >= _CONTRADICTED
     ]  # fmt: skip
     return _of_tree(recorded, test, doubted[0]) if len(doubted) == 1 else None
@@ -69,13 +71,16 @@ def _of_tree(recorded: Recorded, test: Dynamics, tree: Tree) -> Explanation | No
     if not tried:
         return None
     by_a_body = _left_by_a_body(test, tree)
-    found = []
-    for one in tried:
-        floor = any_bodies.misfit(one.change)
-        floor = min(floor, least, key=lambda left: left.share)
-        most = min(_MOST_LEFT * _beyond(before, floor), _BY_A_BODY * _beyond(by_a_body, floor))
-        if one.misfit.ratio(floor) <= _AS_WELL and _beyond(one.misfit, floor) <= most:
-            found.append(one)
+    share = _MOST_LEFT_OF_FLOATING if tree.floats else _MOST_LEFT
+
+    def told(one: Tried) -> bool:
+        floor = min(any_bodies.misfit(one.change), least, key=lambda left: left.share)
+        most = min(share * _beyond(before, floor), _BY_A_BODY * _beyond(by_a_body, floor))
+        contradicted = before.ratio(floor) >= _CONTRADICTED
+        as_well = one.misfit.ratio(floor) <= _AS_WELL
+        return contradicted and as_well and _beyond(one.misfit, floor) <= most
+
+    found = [one for one in tried if told(one)]
     return explanation_of(recorded, own, before, found) if found else None
 
 
@@ -87,11 +92,15 @@ def _own(test: Dynamics, tree: Tree) -> Dynamics:
 def _tried(recorded: Recorded, own: Dynamics, tree: Tree) -> Iterator[Tried]:
     """Repairs of a tree's signals, as they seem at a glance."""
     suspects, glance = _suspects(recorded, own, tree), own.glance()
+    # What moves a free base's legs moves its contacts.
+    labels = tree.labels & {*recorded.efforts.values()} if tree.floats else tree.labels
     for change in discrete(recorded, suspects):
-        if tree.labels.issuperset(change.signals):
+        if labels.issuperset(change.signals):
             yield Tried(change, 0.0, own.glance(change))
     for family in families(recorded, suspects):
-        if tree.labels.isdisjoint(family.labels):
+        if not labels.issuperset(family.labels):
+            continue
+        if tree.floats and own.left_by_others(family.labels).ratio(glance) >= PROMISING:
             continue
         size, misfit = best_of(family, own.glance, glance, own.peek)
         one = Tried(family.change(size), size, misfit)

@@ -76,6 +76,9 @@ def told(own: Recorded, *mistakes: Change) -> list[tuple[str, str, float]]:
     ]
 
 
+SWAP = Change(FindingKind.SWAP, exchange=((HIP, KNEE),))
+
+
 def sign(label: str) -> Change:
     return Change(FindingKind.SIGN, scale={label: -1.0})
 
@@ -98,6 +101,8 @@ def test_a_robot_that_stands_says_nothing(lower: float) -> None:
         ([sign(KNEE)], [("sign", KNEE, 0.0)]),
         ([sign(HIP)], [("sign", HIP, 0.0)]),
         ([Change(FindingKind.SCALE, scale={KNEE: 0.5})], [("scale", KNEE, 2.0)]),
+        ([SWAP], [("swap", HIP, 0.0)]),
+        ([sign(KNEE), SWAP], [("swap", HIP, 0.0), ("sign", KNEE, 0.0)]),
         ([zero(HIP), sign(KNEE)], [("sign", KNEE, 0.0), ("offset", HIP, -0.4)]),
         ([zero(KNEE), sign("rr_knee")], [("sign", "rr_knee", 0.0), ("offset", KNEE, -0.4)]),
     ],
