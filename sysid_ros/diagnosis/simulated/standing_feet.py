@@ -48,6 +48,7 @@ _BLOCK = 10  # of them, that make a stretch
 _REACH = 0.15  # rad, about the rough size of a zero, in which the fine one is
 _FINE = 21  # zeros about the best one, from which its interval is read
 _FACTORS = (0.5, 2.0)
+_TURNS = 0.1  # rad; what turns by less, in another unit, is put to zero rather
 _MOSTLY = 0.5  # of the time, in which joints are within their ranges
 _FAR = 100.0  # m
 _MOST = 4  # legs that are repaired
@@ -242,7 +243,11 @@ class _Standing:
             scales = [(FindingKind.SIGN, -1.0, 0.0)]
             scales += [(FindingKind.SCALE, one, one) for one in _FACTORS]
             if self.recorded.is_hinge(joint):
-                scales += [(FindingKind.DEGREES, one, 0.0) for one in (DEGREE, 1.0 / DEGREE)]
+                turned = float(np.ptp(self.postures[:, self._place(joint)]))
+                scales += [
+                    (FindingKind.DEGREES, one, 0.0)
+                    for one in (DEGREE, 1.0 / DEGREE) if one * turned > _TURNS
+                ]  # fmt: skip
                 parts.append(self._zero(leg, labels[0], done))
             parts += [
                 (Change(kind, scale=dict.fromkeys(labels, by)), size) for kind, by, size in scales
