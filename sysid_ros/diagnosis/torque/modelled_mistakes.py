@@ -12,7 +12,7 @@ nothing is told where one, of whatever shape, explains nearly as much.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sysid_ros.diagnosis.evidence import (
     Explanation,
@@ -39,6 +39,8 @@ _AS_WELL = 1.25  # times the power that any bodies leave, that the model's may l
 _MOST_LEFT = 0.05  # of what the model's bodies leave beyond any, that a repair may leave
 _MOST_LEFT_OF_FLOATING = 0.15  # the same of a free base, of whose equations contacts leave few
 _BY_A_BODY = 0.3  # of what one body of any shape leaves there, that a repair may leave
+_SAME = 1.02  # ratio of powers up to which one body explains all that any would
+_USUAL = 1.1  # the same of what any bodies leave of two trees of one robot
 _MOSTLY = 0.75  # of the stretches, in which a repair must be better
 
 
@@ -64,13 +66,15 @@ def modelled_explanation(recorded: Recorded, test: Dynamics) -> Explanation | No
 def _of_tree(recorded: Recorded, test: Dynamics, tree: Tree) -> Explanation | None:
     any_bodies, own = test.of_tree(tree), _own(test, tree)
     before, least = own.misfit(), any_bodies.misfit()
+    by_a_body = _left_by_a_body(test, tree)
+    labels = tree.labels
+    if tree.floats or (by_a_body.ratio(least) <= _SAME and _as_usual(test, tree, least)):
+        labels = labels & {*recorded.efforts.values()}
+    seen = list(_tried(recorded, own, tree, labels))
     tried = [
-        one for one in exact(own, before, own.glance(), list(_tried(recorded, own, tree)))
+        one for one in exact(own, before, own.glance(), seen)
         if matters(one, recorded) and one.misfit.better_share(before) >= _MOSTLY
     ]  # fmt: skip
-    if not tried:
-        return None
-    by_a_body = _left_by_a_body(test, tree)
     share = _MOST_LEFT_OF_FLOATING if tree.floats else _MOST_LEFT
 
     def told(one: Tried) -> bool:
@@ -89,18 +93,28 @@ def _own(test: Dynamics, tree: Tree) -> Dynamics:
     return test.of_tree(tree, ModelledBodies(tree.dofs))
 
 
-def _tried(recorded: Recorded, own: Dynamics, tree: Tree) -> Iterator[Tried]:
-    """Repairs of a tree's signals, as they seem at a glance."""
+def _as_usual(test: Dynamics, tree: Tree, least: Misfit) -> bool:
+    """Return whether any bodies leave of a tree no more than of another, if there are others."""
+    others = [test.of_tree(one).misfit() for one in test.trees if one is not tree]
+    return not others or min(map(least.ratio, others)) <= _USUAL
+
+
+def _tried(
+    recorded: Recorded, own: Dynamics, tree: Tree, labels: Collection[str]
+) -> Iterator[Tried]:
+    """Repairs of some of a tree's signals, as they seem at a glance.
+
+    Positions take long. They are left out where one body explains as much, which comes first, and
+    of free bases: what moves their legs moves their contacts.
+    """
     suspects, glance = _suspects(recorded, own, tree), own.glance()
-    # What moves a free base's legs moves its contacts.
-    labels = tree.labels & {*recorded.efforts.values()} if tree.floats else tree.labels
     for change in discrete(recorded, suspects):
-        if labels.issuperset(change.signals):
+        if {*labels}.issuperset(change.signals):
             yield Tried(change, 0.0, own.glance(change))
     for family in families(recorded, suspects):
-        if not labels.issuperset(family.labels):
+        if not {*labels}.issuperset(family.labels):
             continue
-        if tree.floats and own.left_by_others(family.labels).ratio(glance) >= PROMISING:
+        if own.left_by_others(family.labels).ratio(glance) >= PROMISING:
             continue
         size, misfit = best_of(family, own.glance, glance, own.peek)
         one = Tried(family.change(size), size, misfit)
