@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+import numpy as np
+
 from sysid_ros.diagnosis.evidence import (
     Explanation,
     Recorded,
@@ -94,9 +96,9 @@ def _own(test: Dynamics, tree: Tree) -> Dynamics:
 
 
 def _as_usual(test: Dynamics, tree: Tree, least: Misfit) -> bool:
-    """Return whether any bodies leave of a tree no more than of another, if there are others."""
+    """Return whether any bodies leave of a tree no more than of another."""
     others = [test.of_tree(one).misfit() for one in test.trees if one is not tree]
-    return not others or min(map(least.ratio, others)) <= _USUAL
+    return min(map(least.ratio, others), default=np.inf) <= _USUAL
 
 
 def _tried(
@@ -104,8 +106,8 @@ def _tried(
 ) -> Iterator[Tried]:
     """Repairs of some of a tree's signals, as they seem at a glance.
 
-    Positions take long. They are left out where one body explains as much, which comes first, and
-    of free bases: what moves their legs moves their contacts.
+    Positions take long. They are left out where one body explains as much as of other trees, and of
+    free bases: what moves their legs moves their contacts.
     """
     suspects, glance = _suspects(recorded, own, tree), own.glance()
     for change in discrete(recorded, suspects):
@@ -114,7 +116,7 @@ def _tried(
     for family in families(recorded, suspects):
         if not {*labels}.issuperset(family.labels):
             continue
-        if own.left_by_others(family.labels).ratio(glance) >= PROMISING:
+        if tree.floats and own.left_by_others(family.labels).ratio(glance) >= PROMISING:
             continue
         size, misfit = best_of(family, own.glance, glance, own.peek)
         one = Tried(family.change(size), size, misfit)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from sysid_ros.proposal.signals.names import SURE, similarity
 
 _LAGS = np.arange(0.0, 0.051, 0.001)  # s, from a command to the effort that follows it
 _FOLLOWED = 0.8  # of an effort's power, that its command explains
+_OF_OTHERS = re.compile(r"ext|grav|coriolis|friction|bias|resid|limit|max|dtau|dot", re.IGNORECASE)
 _OF_MOTOR = (
     "the effort is as large as the command of {name}, and not {force:.4g} times as large, so that "
     "it is taken as the motor's input, before its gear"
@@ -175,4 +177,24 @@ def _effort_on(
     beside = [one for one in efforts if one.field.rpartition(".")[0] == part]
     if position.name:
         return next(iter([*beside, *efforts]), None)
-    return beside[0] if beside and part else None
+    if part:
+        return beside[0] if beside else None
+    return _in_step(position, efforts)
+
+
+def _in_step(position: Channel, efforts: Sequence[Channel]) -> Channel | None:
+    """The number of an array of efforts beside a nameless array of positions, as KUKA's and others.
+
+    Of several arrays the one that is called as the positions are (``measured_torque`` beside
+    ``measured_joint_position``); what is estimated of others' forces acts on no motor.
+    """
+    place = position.field.rpartition("[")[2]
+    alike = [
+        one for one in efforts
+        if one.row == position.row > 0 and one.field.rpartition("[")[2] == place
+        if not _OF_OTHERS.search(one.field)
+    ]  # fmt: skip
+    first = re.split(r"[_\[]", position.field)[0]
+    called = [one for one in alike if re.split(r"[_\[]", one.field)[0] == first]
+    found = called or alike
+    return found[0] if len(found) == 1 else None

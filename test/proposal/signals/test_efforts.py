@@ -87,3 +87,33 @@ def test_an_effort_that_repeats_its_command_is_the_motors_own(
     assert line.scale == scale
     assert bool(line.doubt) == (scale == 1.0)
     assert before_gears(model, told, {}) == told
+
+
+def numbered(field: str, quantity: str, place: int = 1, row: int = 7) -> Channel:
+    """One number of an array that names no joint."""
+    values = np.sin(TIMES + len(field))
+    return Channel(
+        "/lbr/state", "lbr_fri_idl/msg/LBRState", f"{field}[{place}]", "", quantity, place, False,
+        (TIMES,), (values,), row=row,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("efforts", "taken"),
+    [
+        ([("measured_torque", 1, 7), ("external_torque", 1, 7)], "measured_torque[1]"),
+        ([("torque", 1, 7)], "torque[1]"),
+        ([("external_torque", 1, 7)], None),  # what others exert, which moves no motor
+        ([("torque_a", 1, 7), ("torque_b", 1, 7)], None),  # either could be it
+        ([("measured_torque", 2, 7)], None),  # another joint's
+        ([("measured_torque", 1, 6)], None),  # an array of other things
+    ],
+)
+def test_an_effort_without_a_name_is_that_of_the_same_place(
+    efforts: list[tuple[str, int, int]], taken: str | None
+) -> None:
+    model = mujoco.MjModel.from_xml_string(ARM)
+    position = numbered("measured_joint_position", "position")
+    channels = [position, *(numbered(field, "effort", *rest) for field, *rest in efforts)]
+    lines = joint_efforts(model, channels, {0: (position, True)})
+    assert [line.channel.field for line in lines] == ([] if taken is None else [taken])
