@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import mujoco
 import numpy as np
@@ -39,6 +39,9 @@ _PULSES = (800.0, 2200.0)  # us, within which pulses to motors are; of no thrott
 _THROTTLE = (1000.0, 2000.0)  # ... these are the widths, wherever a controller is left as it comes
 _SPEED = re.compile("rpm|speed|velocit|rotat")
 _BEYOND = 4.0  # times a range that does not end at one, which a model has from its motor
+_SEVERAL = 2  # joints that tell that a model's angles are in another unit
+_WIDEST = 2.0 * _TURN  # rad, of a range
+_NAMED = 4  # joints in a sentence
 _TOO_WIDE = 2.0  # times a range that no offset puts a motion into
 _OF_GEARS = ", which of a motor behind a gear is 1 over its ratio"
 _ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
@@ -56,10 +59,12 @@ def beyond_ranges(recorded: Recorded) -> list[Finding]:
     model = recorded.model
     if model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_LIMIT):
         return []
+    left = [joint for joint in recorded.positions if leaves_range(recorded, joint)]
+    if _are_misread(recorded, left):
+        return [_misread(recorded, left)]
     found = [
-        _left_range(recorded, joint, positions_of(recorded, joint), (label,))
-        for joint, label in recorded.positions.items()
-        if leaves_range(recorded, joint)
+        _left_range(recorded, joint, positions_of(recorded, joint), (recorded.positions[joint],))
+        for joint in left
     ]
     postures, tied = closed_postures(recorded)
     for joint in sorted({int(model.dof_jntid[dof]) for dof in tied}):
@@ -283,6 +288,50 @@ def _clipped(recorded: Recorded) -> dict[str, tuple[float, ...]]:
                 ends = (share, values.min(), values.max(), low, high)
                 beyond[label] = tuple(map(float, ends))
     return beyond
+
+
+def _are_misread(recorded: Recorded, left: Sequence[int]) -> bool:
+    """Return whether ranges of a few degrees, all of them, hold the motion as radians.
+
+    Args:
+      recorded: The recordings.
+      left: Joints that were beyond their ranges.
+    """
+    model = recorded.model
+    hinges = [
+        one for one in recorded.positions if recorded.is_hinge(one) and model.jnt_limited[one]
+    ]
+    if len(left) < _SEVERAL or not {*left} <= {*hinges}:
+        return False
+    for joint in hinges:
+        low, high = model.jnt_range[joint] / DEGREE
+        values, spare = positions_of(recorded, joint), _SPARE * (high - low)
+        within = low - spare <= values.min() and values.max() <= high + spare
+        if high - low > _WIDEST or not within:
+            return False
+    return True
+
+
+def _misread(recorded: Recorded, left: Sequence[int]) -> Finding:
+    """Say of several joints at once that the model's angles are in another unit than they seem."""
+    names = listed([repr(recorded.joint_name(joint)) for joint in left], _NAMED)
+    outside = [
+        float(np.mean((values < low) | (values > high)))
+        for values, (low, high) in (
+            (positions_of(recorded, joint), recorded.model.jnt_range[joint]) for joint in left
+        )
+    ]
+    return Finding(
+        FindingKind.RANGE,
+        tuple(recorded.positions[joint] for joint in left),
+        {"share": max(outside)},
+        f"{names} were beyond the model's ranges in up to {100.0 * max(outside):.3g} % of the "
+        "samples. The simulation stops them there. All ranges are of a few degrees and hold the "
+        "motion as radians: the model file has radians and is read in degrees, as it lacks "
+        '<compiler angle="radian"/>.',
+        "",
+        (),
+    )
 
 
 def _left_range(

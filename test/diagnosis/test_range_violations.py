@@ -404,3 +404,24 @@ def test_thrusts_of_a_drone_beyond_their_range(tmp_path: Path) -> None:
     experiment = parse_experiment(yaml.safe_dump(tree), path=tmp_path / "experiment.yaml")
     (finding,) = joints_beyond_ranges(experiment, load_dataset(experiment, None))
     assert (finding.kind, finding.signals) == (FindingKind.RANGE, ("body_thrust",))
+
+
+@pytest.mark.parametrize(("width", "several"), [(2.0, True), (1.0, False), (20.0, False)])
+def test_radians_that_are_read_as_degrees_are_told_once(width: float, several: bool) -> None:
+    """Of a model without its compiler's angle; not where the motion is beyond radians as well."""
+    links = "".join(
+        f'<body pos="0 0 -.2"><joint name="j{k}" axis="0 1 0" range="-{width} {width}"/>'
+        '<geom type="capsule" fromto="0 0 0 0 0 -.2" size=".02"/>'
+        for k in range(3)
+    )
+    text = f"<mujoco><worldbody>{links}{'</body>' * 3}</worldbody></mujoco>"
+    times = np.arange(0.0, 4.0, 0.01)
+    signals = {f"q{k}": Samples(times, 1.5 * np.sin(times + k)) for k in range(3)}
+    recorded = Recorded(
+        mujoco.MjModel.from_xml_string(text), (signals,), ({},), {k: f"q{k}" for k in range(3)},
+        {}, {}, {},
+    )  # fmt: skip
+    found = beyond_ranges(recorded)
+    assert len(found) == (1 if several else 3)
+    assert ("<compiler" in found[0].sentence) == several
+    assert [label for one in found for label in one.signals] == ["q0", "q1", "q2"]

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-import numpy as np
-
 from sysid_ros.diagnosis.evidence import (
     Explanation,
     Recorded,
@@ -98,7 +96,7 @@ def _own(test: Dynamics, tree: Tree) -> Dynamics:
 def _as_usual(test: Dynamics, tree: Tree, least: Misfit) -> bool:
     """Return whether any bodies leave of a tree no more than of another."""
     others = [test.of_tree(one).misfit() for one in test.trees if one is not tree]
-    return min(map(least.ratio, others), default=np.inf) <= _USUAL
+    return min(map(least.ratio, others), default=0.0) <= _USUAL
 
 
 def _tried(
@@ -116,7 +114,7 @@ def _tried(
     for family in families(recorded, suspects):
         if not {*labels}.issuperset(family.labels):
             continue
-        if tree.floats and own.left_by_others(family.labels).ratio(glance) >= PROMISING:
+        if own.left_by_others(family.labels).ratio(glance) >= PROMISING:
             continue
         size, misfit = best_of(family, own.glance, glance, own.peek)
         one = Tried(family.change(size), size, misfit)
