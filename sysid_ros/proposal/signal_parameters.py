@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ _LONGEST_DELAYS = 0.1, 0.3  # s; between these two intervals of the commands
 _USUAL_DELAY = 0.01  # s
 _EARLIEST = 0.01  # s, by which commands may seem to act before their stamps; slower ones tell more
 _ON_THE_WAY = 0.005  # s from sending to receipt, by which a torque acts before what dates it
+_ONE_RATE = 0.2  # of an interval, within which topics have one rate
 _MEASURED = 0.02  # s, by which measured torque may be earlier or later than what acts
 _LARGEST_BIAS = 0.2  # rad or m
 _USUAL_BIAS = 0.01  # rad or m
@@ -42,12 +44,13 @@ def delays(
       forces: Inputs that act when they arrive, as torques do; a servo lags by its own doing.
     """
     held = [name for name, is_held in inputs.held.items() if is_held]
-    for topic in dict.fromkeys(inputs.topics[name] for name in held):
-        names, together = _of_topic(topic, held, inputs, sensors)
+    for topics in _controllers(inputs, held):
+        names, together = _of_topics(topics, held, inputs, sensors)
         # Held, commands act half an interval later than as samples, which they may be.
-        interval = inputs.intervals.get(topic, 0.0)
-        own = {name for name in held if inputs.topics[name] == topic}
-        late = _ON_THE_WAY if topic in inputs.received and own <= {*forces} else 0.0
+        interval = inputs.intervals.get(topics[0], 0.0)
+        own = {name for name in held if inputs.topics[name] in topics}
+        received = not inputs.received.isdisjoint(topics)
+        late = _ON_THE_WAY if received and own <= {*forces} else 0.0
         for name in names:
             yield Candidate(
                 element="signal",
@@ -62,6 +65,28 @@ def delays(
     yield from _of_measured(inputs, sensors)
 
 
+def _controllers(inputs: Inputs, held: Sequence[str]) -> list[list[str]]:
+    """The topics of each controller: those that only numbers tell apart, at one rate, are one's.
+
+    As of a node that tells each of some thrusters on a topic of its own.
+    """
+    found: list[list[str]] = []
+    for topic in dict.fromkeys(inputs.topics[name] for name in held):
+        own = next((one for one in found if _is_one(inputs, one[0], topic)), None)
+        if own is None:
+            found.append([topic])
+        else:
+            own.append(topic)
+    return found
+
+
+def _is_one(inputs: Inputs, one: str, other: str) -> bool:
+    """Return whether numbers alone tell two topics apart, which have one rate."""
+    first, second = (inputs.intervals.get(topic, 0.0) for topic in (one, other))
+    alike = re.sub(r"\d+", "#", one) == re.sub(r"\d+", "#", other)
+    return alike and abs(first - second) <= _ONE_RATE * max(first, second)
+
+
 def _of_measured(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
     """Delays of inputs that are measured: sampled before or behind a controller's step, filtered.
 
@@ -70,7 +95,7 @@ def _of_measured(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate
     """
     measured = [name for name, is_held in inputs.held.items() if not is_held]
     for topic in dict.fromkeys(inputs.topics[name] for name in measured):
-        names, together = _of_topic(topic, measured, inputs, sensors)
+        names, together = _of_topics([topic], measured, inputs, sensors)
         for name in names:
             yield Candidate(
                 element="signal",
@@ -89,7 +114,7 @@ def _of_measured(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate
 def thrust_factors(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
     """The factor of thrusts by speeds or shares, of all of a topic: nobody knows it."""
     for topic in dict.fromkeys(inputs.topics[name] for name in sorted(inputs.scaled)):
-        names, together = _of_topic(topic, sorted(inputs.scaled), inputs, sensors)
+        names, together = _of_topics([topic], sorted(inputs.scaled), inputs, sensors)
         doubt = f"masses and the factor of the thrusts of {topic} are one; the model's count"
         for name in names:
             yield replace(_gain(name, doubt), shared=together)
@@ -148,12 +173,13 @@ def _gain(name: str, doubt: str) -> Candidate:
     )
 
 
-def _of_topic(
-    topic: str, inputs: Iterable[str], given: Inputs, sensors: Collection[str]
+def _of_topics(
+    topics: Sequence[str], inputs: Iterable[str], given: Inputs, sensors: Collection[str]
 ) -> tuple[list[str], bool]:
-    """Names of those of some inputs that are a topic's, and whether they are one name for all."""
-    names = [name for name in inputs if given.topics[name] == topic]
-    every = topic in given.alone and len(names) == [*given.topics.values()].count(topic)
-    whole = topic if every and not set(topic) & set("*?[") else ""
+    """Names of those of some inputs that are on some topics, and whether one name is for all."""
+    names = [name for name in inputs if given.topics[name] in topics]
+    every = len(topics) == 1 and topics[0] in given.alone
+    every = every and len(names) == [*given.topics.values()].count(topics[0])
+    whole = topics[0] if every and not set(topics[0]) & set("*?[") else ""
     whole = whole or pattern(names, {*given.held, *sensors, *given.measured}.difference(names))
     return ([whole], True) if len(names) > 1 and whole else (names, False)

@@ -38,3 +38,24 @@ def test_a_pattern_of_inputs_has_no_sensor_that_is_called_alike() -> None:
     found = [one.name for one in delays(beside, ())]
     assert all(any(fnmatchcase(name, one) for one in found) for name in names)
     assert not any(fnmatchcase("motor_imu", one) for one in found)
+
+
+@pytest.mark.parametrize(
+    ("second", "interval", "found"),
+    [
+        ("/thrusters/1/input", 0.0501, ["thruster_*"]),
+        ("/thrusters/1/input", 0.02, ["thruster_0", "thruster_1"]),  # of another node
+        ("/other/1/input", 0.05, ["thruster_0", "thruster_1"]),
+    ],
+)
+def test_topics_that_only_numbers_tell_apart_are_late_together(
+    second: str, interval: float, found: list[str]
+) -> None:
+    topics = {"thruster_0": "/thrusters/0/input", "thruster_1": second}
+    inputs = Inputs(
+        dict.fromkeys(topics, True), topics, frozenset(topics.values()),
+        intervals={"/thrusters/0/input": 0.05, second: interval},
+    )  # fmt: skip
+    assert [(one.name, one.shared) for one in delays(inputs, ())] == [
+        (name, name == "thruster_*") for name in found
+    ]
