@@ -28,6 +28,7 @@ from sysid_ros.engine.parameters import SignalModifier
 from sysid_ros.experiment import Experiment, parse_experiment
 from sysid_ros.proposal import propose
 from sysid_ros.rehearsal import TrueParameter, based, generate, with_true_values
+from sysid_ros.robots import load_model
 
 LATE = 0.05  # s, that commands take effect later than in the recording in time
 _STEPS = 12  # of a fit, at most
@@ -145,7 +146,7 @@ def trial(robot: Robot, folder: Path, seed: int) -> Trial:
     true = with_true_values(based(spec, plan.base), truth, spec.option.timestep)
     tree = yaml.safe_load(file.read_text())
     scalars = frozenset(j.name for j in true.joints if j.type in SCALAR)
-    user = mujoco.MjSpec.from_string(robot.urdf) if robot.urdf else based(spec, plan.base)
+    user = load_model(model).spec if robot.urdf else based(spec, plan.base)
     user.meshdir = str((model.parent / user.meshdir).resolve())
     return Trial(folder, tree, scalars, true.compile(), user, plan.controllers[0].delay)
 
