@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings, downward_findings
+from sysid_ros.diagnosis.body_sensors import (
+    body_sensor_findings,
+    downward_findings,
+)
 from sysid_ros.diagnosis.evidence.declared import Declared
 from sysid_ros.diagnosis.evidence.finding import Finding, FindingKind
 from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples

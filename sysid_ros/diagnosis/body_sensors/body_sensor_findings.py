@@ -14,7 +14,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.carried_wrenches import carried_findings
+from sysid_ros.diagnosis.body_sensors.carried_wrenches import carried_findings
+from sysid_ros.diagnosis.body_sensors.kinematic_sensors import Agreement, agreements
 from sysid_ros.diagnosis.evidence import (
     DEGREE,
     Change,
@@ -27,7 +28,6 @@ from sysid_ros.diagnosis.evidence import (
     joined,
     named_degrees,
 )
-from sysid_ros.diagnosis.kinematic_sensors import Agreement, agreements
 from sysid_ros.engine.elements import FREE
 from sysid_ros.experiment import UNITS
 from sysid_ros.recording.mapping import SignalKind
