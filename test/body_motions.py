@@ -12,7 +12,7 @@ from sysid_ros.diagnosis.evidence import Samples
 
 
 def measured(xml: str, seed: int, turning: float = 1.0, noise: float = 1e-3) -> dict[str, Samples]:
-    """What the sensors of a robot read on a smooth random motion, with noise.
+    """Readings of the sensors of a robot on a smooth random motion, with noise.
 
     ``turning`` is the size of what follows the first three velocities.
     """

@@ -58,7 +58,7 @@ class _Turns:
 
     @property
     def size(self) -> float:
-        """What is measured per turn, as far as both are alike."""
+        """The size of what is measured per turn, as far as both are alike."""
         return self.best * math.sqrt(self.measured / max(self.power, 1e-300))
 
     def _share(self, product: float) -> float:
