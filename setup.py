@@ -36,6 +36,7 @@ setup(
         "sysid_ros.comparison",
         "sysid_ros.dataset",
         "sysid_ros.diagnosis",
+        "sysid_ros.diagnosis.body_sensors",
         "sysid_ros.diagnosis.evidence",
         "sysid_ros.diagnosis.fits",
         "sysid_ros.diagnosis.simulated",

@@ -28,6 +28,7 @@ from sysid_ros.engine.parameters import SignalModifier
 from sysid_ros.experiment import Experiment, parse_experiment
 from sysid_ros.proposal import propose
 from sysid_ros.rehearsal import TrueParameter, based, generate, with_true_values
+from sysid_ros.robots import load_model
 
 LATE = 0.05  # s, that commands take effect later than in the recording in time
 _STEPS = 12  # of a fit, at most
@@ -145,7 +146,7 @@ def trial(robot: Robot, folder: Path, seed: int) -> Trial:
     true = with_true_values(based(spec, plan.base), truth, spec.option.timestep)
     tree = yaml.safe_load(file.read_text())
     scalars = frozenset(j.name for j in true.joints if j.type in SCALAR)
-    user = mujoco.MjSpec.from_string(robot.urdf) if robot.urdf else based(spec, plan.base)
+    user = load_model(model).spec if robot.urdf else based(spec, plan.base)
     user.meshdir = str((model.parent / user.meshdir).resolve())
     return Trial(folder, tree, scalars, true.compile(), user, plan.controllers[0].delay)
 
@@ -245,7 +246,7 @@ def paired(one: Trial) -> Iterator[Planted]:
 
 
 def wrong_models(one: Trial) -> Iterator[Planted]:
-    """Models with one link of two thirds of its weight, or with an IMU turned by a right angle."""
+    """Models with a link of two thirds of its weight, or with an IMU turned or on another body."""
     spec = one.user
     for name in [body.name for body in spec.bodies if body.name]:
         number = mujoco.mj_name2id(one.model, mujoco.mjtObj.mjOBJ_BODY, name)
@@ -255,17 +256,33 @@ def wrong_models(one: Trial) -> Iterator[Planted]:
             yield _with_model(one, wrong, FindingKind.GRAVITY, name)
     for label in [label_of(entry) for entry in one.tree["signals"] if "sensor" in entry]:
         sensor = next((sensor for sensor in spec.sensors if sensor.name == label), None)
-        if sensor is None or sensor.type is not mujoco.mjtSensor.mjSENS_GYRO:
+        if sensor is None or sensor.type != mujoco.mjtSensor.mjSENS_GYRO:
             continue
         wrong, turned = spec.copy(), np.zeros(4)
         site = wrong.site(sensor.objname)
         mujoco.mju_mulQuat(turned, site.quat, np.array([1.0, 0.0, 0.0, 1.0]) / math.sqrt(2.0))
         site.quat = turned
         yield _with_model(one, wrong, FindingKind.SWAP, label)
+        yield from _on_another_body(one, sensor)
 
 
-def _with_model(one: Trial, wrong: mujoco.MjSpec, kind: FindingKind, label: str) -> Planted:
-    file = one.folder / f"wrong_{label}.xml"
+def _on_another_body(one: Trial, gyro: mujoco.MjsSensor) -> Iterator[Planted]:
+    """A model with all of an IMU on the first other body that has a joint and a name."""
+    wrong = one.user.copy()
+    own = wrong.site(gyro.objname).parent.name
+    others = [body for body in wrong.bodies if body.name not in ("", own) and body.joints]
+    if others:
+        others[0].add_site(name="elsewhere")
+        for sensor in wrong.sensors:
+            if sensor.objtype == mujoco.mjtObj.mjOBJ_SITE and sensor.objname == gyro.objname:
+                sensor.objname = "elsewhere"
+        yield _with_model(one, wrong, FindingKind.SWAP, gyro.name, "elsewhere")
+
+
+def _with_model(
+    one: Trial, wrong: mujoco.MjSpec, kind: FindingKind, label: str, how: str = "wrong"
+) -> Planted:
+    file = one.folder / f"{how}_{label}.xml"
     file.write_text(wrong.to_xml())
     return Planted(((kind, label),), tuple(one.tree["signals"]), model=str(file.resolve()))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset, refers_to_geoms
-from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings, downward_findings
+from sysid_ros.diagnosis.body_sensors import body_sensor_findings, downward_findings
 from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.effort_mistakes import MISREAD, are_masses, with_contradictions
 from sysid_ros.diagnosis.evidence import (

@@ -13,7 +13,7 @@ model's masses and frictions do not enter.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -57,7 +57,7 @@ _OFFSETS = (-1.0, -0.5, -0.25, -0.1, 0.1, 0.25, 0.5, 1.0)  # of torque, by its w
 
 def torque_explanations(recorded: Recorded, test: Dynamics) -> list[Explanation]:
     """The mistake that explains the recordings best, or two of them; none where nothing does."""
-    if thrusts := mistaken_thrusts(recorded, test):
+    if (thrusts := mistaken_thrusts(recorded, test)) and not _are_late(recorded, test, thrusts):
         return thrusts
     before = test.misfit()
     tried = _tried(recorded, test, before)
@@ -80,6 +80,17 @@ def torque_explanations(recorded: Recorded, test: Dynamics) -> list[Explanation]
             second = explanation_of(after, other, before, pairs)
             return _beside_each_other(recorded, before, first, second)
     return []
+
+
+def _are_late(recorded: Recorded, test: Dynamics, thrusts: Sequence[Explanation]) -> bool:
+    """Return whether one lag of all explains much more than a repair of several thrusts.
+
+    Where their commands are alike but for their phase, each that is late looks like another's.
+    """
+    (late,) = families(recorded, Suspects(()))
+    size, _ = best_of(late, test.glance, test.glance(), test.peek)
+    left = min((test.misfit(one.change) for one in thrusts), key=lambda one: one.share)
+    return test.misfit(late.change(size)).ratio(left) < _BETTER[FindingKind.LAG]
 
 
 def position_factor(recorded: Recorded, test: Dynamics) -> Explanation | None:

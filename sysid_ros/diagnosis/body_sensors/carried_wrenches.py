@@ -17,6 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.body_sensors.kinematic_sensors import smooth_motion
 from sysid_ros.diagnosis.evidence import (
     ExperimentLines,
     Finding,
@@ -25,7 +26,6 @@ from sysid_ros.diagnosis.evidence import (
     Samples,
     percent,
 )
-from sysid_ros.diagnosis.kinematic_sensors import smooth_motion
 from sysid_ros.engine.elements import bodies_above, joints_above
 from sysid_ros.engine.signals import wrench_inputs
 

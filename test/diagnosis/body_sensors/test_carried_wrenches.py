@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.carried_wrenches import carried_findings
+from sysid_ros.diagnosis.body_sensors.carried_wrenches import carried_findings
 from sysid_ros.diagnosis.evidence import ExperimentLines, Recorded, Samples
 from sysid_ros.engine.signals import wrench_inputs
 from sysid_ros.experiment import parse_experiment

@@ -14,7 +14,9 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.carried_wrenches import carried_findings
+from sysid_ros.diagnosis.body_sensors.carried_wrenches import carried_findings
+from sysid_ros.diagnosis.body_sensors.kinematic_sensors import Agreement, agreements
+from sysid_ros.diagnosis.body_sensors.misplaced_gyroscopes import misplaced_findings
 from sysid_ros.diagnosis.evidence import (
     DEGREE,
     Change,
@@ -27,7 +29,6 @@ from sysid_ros.diagnosis.evidence import (
     joined,
     named_degrees,
 )
-from sysid_ros.diagnosis.kinematic_sensors import Agreement, agreements
 from sysid_ros.engine.elements import FREE
 from sysid_ros.experiment import UNITS
 from sysid_ros.recording.mapping import SignalKind
@@ -77,8 +78,11 @@ def body_sensor_findings(
     floats = bool(np.any(np.asarray(recorded.model.jnt_type) == FREE))
     twists = _framed_twists(compared, lines)
     found += [_frame_finding(twist, halves, lines) for twist, halves in twists.items()]
+    misplaced = misplaced_findings(recorded, compared, lines)
+    elsewhere = {label for one in misplaced for label in one.signals}
+    found += misplaced
     for seen in compared:
-        if lines.owner(seen.label) in twists:
+        if lines.owner(seen.label) in twists or seen.label in elsewhere:
             continue
         reversed_force = seen.weighs and _shown(seen) <= -_RELATED
         turn = None if reversed_force else _turned(seen)
