@@ -334,6 +334,27 @@ def test_wrong_usage_has_a_status_of_its_own(
     assert "try --help" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["fit", "a.yaml", "--workes", "2"], "unknown option '--workes'; nearest: '--workers'"),
+        (
+            ["rehearse", "a.yaml", "--repeates=3"],
+            "unknown option '--repeates'; nearest: '--repeats'",
+        ),
+        (["info", "a", "b"], "nothing more was expected, given 'b'"),
+    ],
+)
+def test_what_a_command_does_not_know_is_refused_by_that_command(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(arguments)
+    said = capsys.readouterr().err
+    assert f"usage: sysid_ros {arguments[0]} " in said
+    assert sentence in said
+
+
 def test_internal_errors_are_one_line_or_a_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sysid_ros.errors import ExperimentError
+from sysid_ros.errors import ExperimentError, unknown_name
 from sysid_ros.printable import complain as complain
 from sysid_ros.printable import print_text
 
@@ -36,6 +36,23 @@ class Parser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         complain(f"{message}; try --help")
         raise SystemExit(EXIT_USAGE)
+
+    def parse_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> argparse.Namespace:
+        """The arguments read; what a command does not know is refused with that command's usage."""
+        options, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            getattr(options, "command", self)._refuse(unknown)
+        return options
+
+    def _refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """Say what is unknown, and which options there are."""
+        given = next((one for one in unknown if one.startswith("-")), None)
+        if given is None:
+            self.error(f"nothing more was expected, given {' '.join(unknown)!r}")
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        self.error(unknown_name("option", given.partition("=")[0], known))
 
     def option(self, name: str, metavar: str, meaning: str, **more: Any) -> None:
         """Add an argument that takes a value."""
@@ -69,7 +86,7 @@ def add_command(
     debug.flag("--debug", "show tracebacks of internal errors")
     name = run.__module__.rpartition(".")[2]
     parser = add_parser(name, parents=[*parents, debug], help=run.__doc__)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, command=parser)
     return parser
 
 

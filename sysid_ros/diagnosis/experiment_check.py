@@ -30,6 +30,7 @@ from sysid_ros.errors import DataError, SysidError, as_sentence, listed
 from sysid_ros.experiment import (
     Experiment,
     SignalConfig,
+    check_measured,
     locate_bag,
     message_paths_of,
     with_overrides,
@@ -64,10 +65,12 @@ def check_experiment(
       on_note: Told what is left out, and what is odd about the recordings.
 
     Raises:
-      SysidError: A bag or model is missing, damaged, or does not fit the signals.
+      SysidError: A bag or model is missing, damaged, or does not fit the signals; or nothing
+        measured is mapped.
     """
     if not experiment.sequences:
         raise DataError("there are no sequences to check; list bags under 'sequences'")
+    check_measured(experiment)
     whole, dead = ExperimentLines(experiment), list[SignalConfig]()
     try:
         reading = reading_of(experiment)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.experiment.attribute_names import FRICTION
-from sysid_ros.experiment.cross_checks import check_fittable
+from sysid_ros.experiment.cross_checks import check_fittable, check_measured
 from sysid_ros.experiment.entries import added_input
 from sysid_ros.experiment.experiment_schema import (
     Experiment,

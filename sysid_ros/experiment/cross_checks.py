@@ -70,9 +70,19 @@ def check_fittable(experiment: Experiment) -> None:
         raise ExperimentError(
             f"{source}: there are no parameters to fit; list them under 'parameters'"
         )
+    check_measured(experiment)
+
+
+def check_measured(experiment: Experiment) -> None:
+    """Refuse an experiment that maps nothing measured.
+
+    Raises:
+      ExperimentError: No signal but inputs.
+    """
     if all(signal.kind is SignalKind.ACTUATOR for signal in experiment.signals):
         raise ExperimentError(
-            f"{source}: nothing measured is mapped; 'signals' needs a sensor, qpos or qvel"
+            f"{experiment.path or 'experiment'}: nothing measured is mapped; 'signals' needs a "
+            "sensor, qpos or qvel"
         )
 
 

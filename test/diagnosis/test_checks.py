@@ -15,7 +15,8 @@ from arm_recording import ArmRecording, arm_model, simulate, write_experiment, w
 
 from sysid_ros.diagnosis import Finding, FindingKind, check_experiment, checks
 from sysid_ros.diagnosis.checks import _without_undone
-from sysid_ros.experiment import load_experiment, with_overrides
+from sysid_ros.errors import ExperimentError
+from sysid_ros.experiment import load_experiment, parse_experiment, with_overrides
 
 Change = Callable[[ArmRecording], ArmRecording]
 
@@ -264,3 +265,10 @@ def test_reversed_axes_hide_no_contradicting_messages(
     truth = arm_model(1, 1)
     file = write_experiment(tmp_path, truth, simulate(truth, 1, duration=5.0))
     assert check_experiment(load_experiment(file), None) == (reversed_axes, twice)
+
+
+@pytest.mark.parametrize("signals", ["[]", "[{actuator: a, topic: /t, field: data}]"])
+def test_without_anything_measured_there_is_nothing_to_test(signals: str) -> None:
+    text = f"model: a.xml\nsequences: [bag]\nsignals: {signals}\n"
+    with pytest.raises(ExperimentError, match="nothing measured is mapped; 'signals' needs"):
+        check_experiment(parse_experiment(text), None)

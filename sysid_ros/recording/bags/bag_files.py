@@ -101,7 +101,7 @@ def storage_files(folder: Path) -> tuple[Path, ...]:
     if not files:
         raise BagError(
             f"{folder} is not a bag: it holds neither metadata.yaml nor "
-            f"{', '.join(_SUFFIXES[:3])} files"
+            f"{', '.join(_SUFFIXES[:3])} files{_bags_within(folder)}"
         )
     return tuple(sorted(files, key=_natural_order))
 
@@ -149,6 +149,12 @@ def _neighbours(path: Path) -> str:
     except OSError:
         return f"; nor does its folder {path.parent}"
     return f"; {path.parent} has: {listed(beside, 8)}" if beside else f"; {path.parent} is empty"
+
+
+def _bags_within(folder: Path) -> str:
+    """Name the bags in a folder of bags, to be taken one by one; empty if there are none."""
+    names = sorted(metadata.parent.name for metadata in folder.glob("*/metadata.yaml"))
+    return f"; bags in it: {listed(names)}" if names else ""
 
 
 def _natural_order(path: Path) -> list[tuple[int, int | str]]:

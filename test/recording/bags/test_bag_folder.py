@@ -17,7 +17,7 @@ import yaml
 from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_typestore
 
-from sysid_ros.errors import OutputError
+from sysid_ros.errors import BagError, OutputError
 from sysid_ros.nodes.recorder.bag_session import BagContents, BagSession, BagSettings
 from sysid_ros.nodes.recorder.message_definitions import definition
 from sysid_ros.nodes.recorder.snapshot_buffer import SnapshotBuffer
@@ -272,3 +272,12 @@ def test_limit_waits_for_what_is_on_its_way(tmp_path: Path):
     session.flush()
     assert "reached its limit" in session.limit
     assert session.last_count == 2
+
+
+def test_a_folder_of_bags_is_no_bag_but_names_those_in_it(tmp_path: Path) -> None:
+    for name in ("motion_2", "motion_1", "notes"):
+        (tmp_path / name).mkdir()
+    for name in ("motion_2", "motion_1"):
+        (tmp_path / name / "metadata.yaml").touch()
+    with pytest.raises(BagError, match=r"is not a bag: .* files; bags in it: motion_1, motion_2$"):
+        open_recording(tmp_path)
