@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sysid_ros.choices import FIT_METHODS, SEARCH_METHODS
@@ -134,6 +135,15 @@ class TorqueFitConfig:
     hulls: bool = key(True, "keep centres of mass within their body's geometry")
     total_mass: float | None = key(
         None, "kg, of all moving bodies together, where known", minimum=1e-3, maximum=1e6
+    )
+    drive_stiffness: Mapping[str, float] = key(
+        dict,
+        "N m/rad or N/m by joint, of drives whose torque is sampled once in each set point that "
+        "they hold: as much times half the time between samples may look like damping",
+        minimum=0,
+    )
+    drive_damping: Mapping[str, float] = key(
+        dict, "N m s/rad or N s/m by joint, likewise: it may look like armature", minimum=0
     )
     beside_simulation: bool = key(
         True,

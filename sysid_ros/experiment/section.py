@@ -128,7 +128,10 @@ def _read(value: Value, expected: Any, rule: Rule, where: str, problems: Problem
     if any(get_origin(option) is tuple for option in options):
         return _numbers(value, rule, where, problems)
     if get_origin(kind) is Mapping:
-        return read_labels(value, where, problems)
+        if get_args(kind)[1] is not float:
+            return read_labels(value, where, problems)
+        entries = as_mapping(value, where, problems).items()
+        return {key: _number(one, rule, f"{where}.{key}", problems) for key, one in entries}
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         return read_section(kind, value, where, problems)
     if isinstance(kind, type) and issubclass(kind, Enum):

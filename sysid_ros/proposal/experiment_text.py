@@ -16,12 +16,18 @@ from sysid_ros.experiment import LEFT_OUT
 from sysid_ros.files import yaml_line
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.recordings import Division
+from sysid_ros.proposal.set_points import Drive
 
 CHECK = "# CHECK:"
 _NAME = "\0"  # where a doubt has the name of an element
 _TIME_LIMIT = 600  # s, of a fit whose derivatives are rollouts
 _SHORT = "The recordings are short, so that none is cut."
 _LONGER = "Longer windows tell more as long as a small error stays small; see init.md."
+_ONCE_SAMPLED = (
+    "torque is sampled about once in each recorded set point. If drives hold these, their gains",
+    "look like damping and armature, and intervals allow for that; sample torque faster. If drives",
+    "join them, leave out the gains.",
+)
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,8 @@ class Draft:
     undetermined: tuple[Candidate, ...] = field(default=())
     # entries of parameters for a fit by inverse dynamics; without any it is not proposed
     torque: tuple[Mapping[str, Any], ...] = field(default=())
+    # by joint, drives whose torque is sampled once in each set point that was recorded
+    drives: Mapping[str, Drive] = field(default_factory=dict)
     couplings: tuple[Coupling, ...] = ()  # motors that turn with two joints
     # entry of parameters with the gravity of a robot that is mounted otherwise than its model, and
     # the evidence
@@ -138,18 +146,21 @@ class Draft:
         return ["couplings:", *lines] if lines else []
 
     def _settings(self) -> list[str]:
+        fit: dict[str, Any] = {}
         if self.torque:
+            fit["method"] = "inverse_dynamics"
             return [
                 "# Torque is measured, and no reference of a controller mapped beside it: what the",
                 "# measured motion takes is compared with it; see inverse_dynamics.md.",
-                f"fit: {yaml_line({'method': 'inverse_dynamics', **self._gaps()})}",
+                *([f"{CHECK} {part}" for part in _ONCE_SAMPLED] if self.drives else []),
+                f"fit: {yaml_line(fit | self._gaps() | self._drives())}",
             ]
         windows = {"length": "whole" if self.window is None else self.window}
         if self.contacts_left_out:
             windows["contacts"] = LEFT_OUT
         usual = _LONGER if self.window is not None else _SHORT
         lines = [f"# {self.window_reason or usual}", f"windows: {yaml_line(windows)}"]
-        fit: dict[str, Any] = self._gaps()
+        fit |= self._gaps()
         if self.loss != "linear":
             lines.append("# The loss forgives stretches that no model here explains.")
             fit["loss"] = self.loss
@@ -161,6 +172,14 @@ class Draft:
     def _gaps(self) -> dict[str, Any]:
         """The setting of ``fit`` for what is told too seldom for the usual one."""
         return {} if self.max_gap is None else {"max_gap": self.max_gap}
+
+    def _drives(self) -> dict[str, Any]:
+        """The setting of ``fit`` for drives whose torque is sampled once in each set point."""
+        gains = {
+            "drive_stiffness": {name: _rounded(one.stiffness) for name, one in self.drives.items()},
+            "drive_damping": {name: _rounded(one.damping) for name, one in self.drives.items()},
+        }
+        return {"inverse_dynamics": gains} if self.drives else {}
 
     def _parameters(self) -> list[str]:
         lines = ["parameters:"]
@@ -213,6 +232,10 @@ def _doubts(candidates: Sequence[Candidate]) -> dict[str, str]:
 
 def _without_name(one: Candidate) -> str:
     return re.sub(rf"\b{re.escape(one.name)}\b", _NAME, one.doubt)
+
+
+def _rounded(gain: float) -> float:
+    return float(f"{gain:.3g}")
 
 
 def _sentences(doubt: str) -> list[str]:

@@ -26,6 +26,7 @@ from sysid_ros.engine.measured_torque import (
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import Experiment, parse_experiment
 from sysid_ros.proposal.experiment_text import Draft
+from sysid_ros.proposal.set_points import drives_once_sampled
 from sysid_ros.proposal.signals import Line, Mapping, RecordedSignals
 from sysid_ros.robots import build_parameters
 
@@ -69,7 +70,8 @@ def fitted_to_torque(
     """
     compiled, mapping = recorded.spec.copy().compile(), recorded.mapping
     silent = left_out_joints(dataset, on_stage)
-    draft = replace(draft, torque=torque_parameters(compiled, mapping, silent))
+    drives = drives_once_sampled(_lines(compiled, mapping), recorded.channels)
+    draft = replace(draft, torque=torque_parameters(compiled, mapping, silent), drives=drives)
     experiment = parse_experiment(draft.text(), path=output)
     problem = read_torque(experiment, dataset)
     draft = replace(draft, couplings=coupled_joints(problem, silent))
@@ -147,18 +149,36 @@ def coupled_joints(problem: TorqueProblem | None, silent: Collection[int]) -> tu
 
 def _known(model: mujoco.MjModel, mapping: Mapping) -> set[str]:
     """Joints of which both position and torque are measured."""
-    efforts = [
-        line
-        for line in mapping.lines
-        if line.channel.quantity == "effort" and not line.channel.command
-    ]
-    return {_joint(model, line) for line in efforts} & set(mapping.joints)
+    return {_joint(model, line) for line in _efforts(mapping)} & set(mapping.joints)
+
+
+def _efforts(mapping: Mapping) -> list[Line]:
+    """Lines of measured efforts."""
+    told = [line for line in mapping.lines if line.channel.quantity == "effort"]
+    return [line for line in told if not line.channel.command]
+
+
+def _lines(model: mujoco.MjModel, mapping: Mapping) -> dict[str, tuple[Line, Line]]:
+    """Lines of position and of torque by joint."""
+    placed = {_joint(model, line): line for line in mapping.lines if _tells_joint(model, line)}
+    efforts = {_joint(model, line): line for line in _efforts(mapping)}
+    return {name: (placed[name], line) for name, line in efforts.items() if name in placed}
+
+
+def _tells_joint(model: mujoco.MjModel, line: Line) -> bool:
+    """Tell whether a line is the position of a hinge or slide."""
+    if line.placed:
+        return line.placed[0] == "jointpos"
+    if line.kind == "qpos":
+        return True
+    jointpos = mujoco.mjtSensor.mjSENS_JOINTPOS
+    return line.kind == "sensor" and model.sensor(line.name).type.item() == int(jointpos)
 
 
 def _joint(model: mujoco.MjModel, line: Line) -> str:
     if line.placed:
         return line.placed[1]
-    if line.kind == "effort":
+    if line.kind in ("effort", "qpos"):
         return line.name
     if line.kind == "sensor":
         return str(model.joint(int(model.sensor(line.name).objid[0])).name)

@@ -31,7 +31,8 @@ fit:
   model_error: false
   inverse_dynamics:
     {motion_cutoff: 10.0, row_cutoff: 5.0, prior: gaussian, spread: 2.0, hulls: false,
-     total_mass: 8.0, beside_simulation: false}
+     total_mass: 8.0, beside_simulation: false, drive_stiffness: {a: 150.0},
+     drive_damping: {a: 8.0}}
 """
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.recordings import Division
+from sysid_ros.proposal.set_points import Drive
 
 
 def test_a_doubt_about_several_joints_is_told_once() -> None:
@@ -46,3 +47,14 @@ def test_a_possible_input_says_why_it_is_one() -> None:
     text = replace(draft, possible=entries).text()
     assert "# CHECK: from /a or /b; is this its input?" in text
     assert "# CHECK: m0 follows it with 0.5; is this its input?" in text
+
+
+def test_gains_of_drives_whose_torque_is_sampled_once_are_to_be_checked() -> None:
+    draft = Draft("arm.xml", Division((), (), 0.2), (), (), (), (), (), 1.0, "linear")
+    torque = ({"joint": "j0", "damping": None},)
+    drives = {"j0": Drive(stiffness=29.913, damping=0.99531, topic="/asked")}
+    text = replace(draft, torque=torque, drives=drives).text()
+    given = "{drive_stiffness: {j0: 29.9}, drive_damping: {j0: 0.995}}"
+    assert f"fit: {{method: inverse_dynamics, inverse_dynamics: {given}}}" in text
+    assert "# CHECK: torque is sampled about once" in text
+    assert "drive" not in replace(draft, torque=torque).text()

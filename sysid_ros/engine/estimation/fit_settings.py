@@ -20,6 +20,9 @@ class TorqueSettings:
     spread: float = 1.0  # how wrong the model's bodies may be, relative to themselves
     hulls: bool = True  # whether centres of mass stay within their body's geometry
     total_mass: float | None = None  # kg of all moving bodies; ``None`` where unknown
+    # by joint, N m/rad and N m s/rad of drives whose torque is sampled once in each set point
+    drive_stiffness: Mapping[str, float] = field(default_factory=dict)
+    drive_damping: Mapping[str, float] = field(default_factory=dict)
     # whether a fit by simulation compares measured torque with what the measured motion takes,
     # rather than with the simulated servo's
     beside_simulation: bool = True

@@ -46,7 +46,14 @@ from sysid_ros.engine.inverse_dynamics.reversal_bias import sure_equations
 from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
-from sysid_ros.engine.regressor import DELAY, Motion, Recording, Regressor, held_set_points
+from sysid_ros.engine.regressor import (
+    DELAY,
+    Motion,
+    Recording,
+    Regressor,
+    given_set_points,
+    held_set_points,
+)
 from sysid_ros.errors import DataError
 
 _RANDOM_POSES = 200
@@ -71,7 +78,7 @@ def fit_inverse_dynamics(
 
     Raises:
       DataError: The recordings do not fit the model, or hold no torque.
-      ExperimentError: A joint with a gain is not known.
+      ExperimentError: A joint with a gain, or with a drive's, is not known.
       ModelError: Inverse dynamics by regression does not apply to the model.
     """
     settings = settings or Settings()
@@ -117,7 +124,9 @@ def fit_evidence(
     _, of_prior = final.prior.derivatives(final.solution.x)
     curvature = final.equations.hessians.sum(axis=0) + of_prior
     uncertainty = allowing_for_doubt(final.uncertainty, curvature, free.precision, evidence.doubts)
-    held = held_set_points(model, evidence.stretches, evidence.filters)
+    held = held_set_points(model, evidence.stretches, evidence.filters) or given_set_points(
+        model, evidence.stretches, settings.drive_stiffness, settings.drive_damping
+    )
     pull = np.zeros(len(curvature))
     if held is not None:
         held = held.of_torque(final.gains)

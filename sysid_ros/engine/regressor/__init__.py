@@ -26,7 +26,11 @@ from sysid_ros.engine.regressor.gram import (
     sum_grams,
     sum_joined,
 )
-from sysid_ros.engine.regressor.held_set_points import HeldSetPoints, held_set_points
+from sysid_ros.engine.regressor.held_set_points import (
+    HeldSetPoints,
+    given_set_points,
+    held_set_points,
+)
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import (
     SHARP,

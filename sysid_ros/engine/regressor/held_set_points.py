@@ -10,11 +10,12 @@ time between samples. Stamps do not tell which part. Where a set point is held f
 more, though, the gains show: most increments of torque are falls, which least absolute deviations
 tell from the jumps, as from a torque that goes smoothly or stands still in between. Where it is
 held for two, falls and jumps take turns, and gains are what every other increment has more of.
+Where it is held for one, torque shows nothing, and gains have to be given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -26,6 +27,7 @@ from sysid_ros.engine.regressor.columns import Columns
 from sysid_ros.engine.regressor.filtering import Filters
 from sysid_ros.engine.regressor.smoothing_kernel import smoothing_kernel
 from sysid_ros.engine.regressor.torque_recording import Stretch
+from sysid_ros.errors import ExperimentError
 
 _PIECES = 8  # of a joint's recordings
 _SHORTEST, _LONGEST = 200, 1500  # increments in one
@@ -88,6 +90,29 @@ def held_set_points(
         gains = twice
     if not gains.any():
         return None
+    return HeldSetPoints(gains[0], gains[1], max(one.step for one in stretches))
+
+
+def given_set_points(
+    model: mujoco.MjModel,
+    stretches: Sequence[Stretch],
+    stiffness: Mapping[str, float],
+    damping: Mapping[str, float],
+) -> HeldSetPoints | None:
+    """Drives with known gains by joint, whose torque is sampled once in each set point, if any.
+
+    Raises:
+      ExperimentError: A joint is not known, or is no hinge or slide.
+    """
+    if not stiffness and not damping:
+        return None
+    gains = np.zeros((2, model.nv))
+    for kind, given in enumerate((stiffness, damping)):
+        for name, gain in given.items():
+            joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+            if joint < 0 or model.jnt_type[joint] not in SCALAR:
+                raise ExperimentError(f"gains of a drive: the model has no hinge or slide {name!r}")
+            gains[kind, model.jnt_dofadr[joint]] = gain
     return HeldSetPoints(gains[0], gains[1], max(one.step for one in stretches))
 
 

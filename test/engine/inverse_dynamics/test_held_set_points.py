@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import mujoco
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from sysid_ros.engine.inverse_dynamics import (
     Settings,
     fit_inverse_dynamics,
 )
+from sysid_ros.errors import ExperimentError
 
 pytest.importorskip("clarabel", reason="the convex solver is not installed")
 
@@ -44,6 +47,7 @@ def fitted(
     held: int,
     seed: int,
     *,
+    drives_given: Sequence[Mapping[str, float]] = ({}, {}),
     drives: bool = True,
     late: int = 0,
     noise: float = 0.02,
@@ -72,9 +76,13 @@ def fitted(
     qpos = motion.qpos[at] + 1e-5 * rng.standard_normal((len(at), 3))
     recording = Recording(fine[at], qpos, measured * [gain, 1.0, 1.0])
     gains = {} if spread is None else {"a": spread}
-    return fit_inverse_dynamics(
-        model, [recording], settings=Settings(torque_delay=True, gains=gains)
+    settings = Settings(
+        torque_delay=True,
+        gains=gains,
+        drive_stiffness=drives_given[0],
+        drive_damping=drives_given[1],
     )
+    return fit_inverse_dynamics(model, [recording], settings=settings)
 
 
 @pytest.mark.parametrize(("held", "late"), [(5, 0), (5, 1), (4, 0), (25, 1), (2, 0), (2, 1)])
@@ -108,6 +116,25 @@ def test_torque_that_goes_smoothly_or_is_itself_held_has_none(
         mujoco.MjModel.from_xml_string(three_joint_xml()), fit.free.columns
     )
     assert np.abs(change).max() < 0.002  # N m s/rad, which is nothing
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_drives_once_sampled_are_known_by_their_given_gains(late: int) -> None:
+    given = [dict(zip(JOINTS, gains.tolist(), strict=True)) for gains in (STIFFNESS, DAMPING)]
+    plain, told = fitted(1, 3, late=late), fitted(1, 3, late=late, drives_given=given)
+    assert told.held is not None
+    assert told.held.stiffness == pytest.approx(STIFFNESS)
+    places = [told.free.columns.names.index(f"{name}.damping") for name in JOINTS]
+    widths = np.ptp(told.intervals()[places], axis=1)
+    low, high = told.intervals()[places].T
+    assert np.all((low <= 0.5) & (high >= 0.5))
+    assert np.all(widths > np.ptp(plain.intervals()[places], axis=1))
+    assert np.all(widths < 2.5 * STIFFNESS / RATE)
+
+
+def test_a_drive_of_no_joint_is_refused_by_name() -> None:
+    with pytest.raises(ExperimentError, match="'elbow'"):
+        fitted(1, 3, drives_given=({"elbow": 100.0}, {}))
 
 
 def test_a_gain_that_is_known_well_leaves_intervals_as_they_are() -> None:
