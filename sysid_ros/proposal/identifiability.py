@@ -31,6 +31,7 @@ from sysid_ros.proposal.freed_gains import (
     with_gains_for_masses,
     with_time_constants_for_delays,
 )
+from sysid_ros.proposal.search_steps import nearer
 from sysid_ros.robots import build_parameters
 
 _MOST_SECONDS = 8.0  # of windows that are tried; more says the same again
@@ -44,7 +45,6 @@ _WHOLE = 3.0  # s; longer windows are cut for this
 _ROLLED, _DIFFERENCED = 0.25, 0.5  # s; likewise where columns are rollouts, or most are
 _STEPS_TO_COMPARE = 4  # of a fit that is only compared with another
 _ROUNDS = 2  # in which what is on demand has to prove itself, each a step nearer
-_SHARES = (1.0, 0.3)  # of the step that are tried
 _NAMED = 6  # joints in a sentence
 _LEAST_NOISE = 1e-3  # of that tenth
 
@@ -121,7 +121,7 @@ def left_by(
         problem = _problem(experiment, dataset, params, rollouts, size)
         point = problem.initial_point()
         for _ in range(_STEPS_TO_COMPARE):
-            point = _nearer(problem, point, offered)
+            point = nearer(problem, point, offered)
         return float(np.sqrt(problem.cost(point)))
 
 
@@ -237,12 +237,12 @@ def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> Answer
     answers = usual = Answers([not one.on_demand for one in offered])
     before = None
     for number in range(_ROUNDS):
-        point = _nearer(problem, point, offered)
+        point = nearer(problem, point, offered)
         if number == 0:
-            offered, point = with_gains_for_masses(problem, point, offered, _nearer)
-            offered, point = with_time_constants_for_delays(problem, point, offered, _nearer)
+            offered, point = with_gains_for_masses(problem, point, offered, nearer)
+            offered, point = with_time_constants_for_delays(problem, point, offered, nearer)
             offered, point = with_gains_beside_damping(
-                problem, point, offered, _nearer, steps=_ROUNDS
+                problem, point, offered, nearer, steps=_ROUNDS
             )
         if point is before:  # where all is known already
             break
@@ -320,28 +320,6 @@ def _some(group: WindowGroup, parameters: int, size: tuple[float, int, int]) -> 
     count = len(group.windows)
     places = np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))
     return group.select(places.tolist())
-
-
-def _nearer(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]) -> Point:
-    """One step towards the recordings, so that a guessed delay does not hide the rest.
-
-    Parameters on demand stay; the others are held by their typical sizes.
-    """
-    system = System.of(problem.linearize(point))
-    moved = [i for i, one in enumerate(offered) if not one.on_demand]
-    if not moved or not np.all(np.isfinite(system.hessian)):
-        return point
-    typical = np.array([offered[i].typical for i in moved])
-    block = system.hessian[np.ix_(moved, moved)] + np.diag(typical**-2)
-    step = np.zeros(len(point.theta))
-    step[moved] = -np.linalg.solve(block, system.gradient[moved])
-    before = problem.cost(point)
-    for share in _SHARES:
-        theta = np.clip(point.theta + share * step, problem.lower, problem.upper)
-        tried = Point(theta, point.starts)
-        if problem.cost(tried) < before:
-            return tried
-    return point
 
 
 def _with_levels(problem: WindowedProblem, point: Point) -> WindowedProblem:
